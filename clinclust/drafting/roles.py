@@ -77,11 +77,10 @@ def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     return counting
 
 
-def _is_called(names: Sequence[Sequence[str]], concept: str, listed: dict[str, frozenset[str]]) -> bool:
-    """Return whether a name is listed for a concept, or holds one of its words and says nothing else."""
-    beside = listed.get(f"{concept}.beside", frozenset())
-    whole = listed.get(f"{concept}.names", frozenset())
-    return any(_bare(words) in whole or says_only(words, listed[concept], beside) for words in names)
+def _is_called(names: Sequence[Sequence[str]], concept: str, table: Table, also: frozenset[str] = frozenset()) -> bool:
+    """Return whether a name is listed for a concept, or holds one of its words and, but for some, no others."""
+    beside, whole = (table.listed.get(f"{concept}.{key}", frozenset()) for key in ("beside", "names"))
+    return any(_bare(words) in whole or says_only(words, table.listed[concept], beside | also) for words in names)
 
 
 def _bare(words: Sequence[str]) -> str:
@@ -124,15 +123,15 @@ class Table:
 
         ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
         """
-        crossed: dict[str, str] = {}
         visits = [column for column in self.columns if 2 <= len(column.texts) <= _MOST_VISITS]
-        for subjects in self.columns:
-            n, n_subjects = subjects.n_observed, len(subjects.texts)
-            if _FEWEST_CROSSED <= n_subjects <= n / 2 and subjects.are_codes:
-                full = (visit for visit in visits if n >= _CROSSED * n_subjects * len(visit.texts))
-                visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
-                crossed |= {} if visit is None else {subjects.name: visit.name}
-        return crossed
+        return {
+            subjects.name: visit.name
+            for subjects in self.columns
+            if _FEWEST_CROSSED <= len(subjects.texts) <= subjects.n_observed / 2 and subjects.are_codes
+            for visit in reversed(visits)
+            if subjects.n_observed >= _CROSSED * len(subjects.texts) * len(visit.texts)
+            if subjects is not visit and _tells_apart(subjects, visit)
+        }
 
     @cached_property
     def by_dictionary(self) -> dict[str, str]:
@@ -237,7 +236,7 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
         return None
     if not {" ".join(words_of(text)) for text in column.texts}.isdisjoint(table.listed["arm.levels"]):
         return Role("arm", "by its values")
-    if _is_called(column.names, "arm", table.listed):
+    if _is_called(column.names, "arm", table):
         return Role("arm", "by its name")
     # Allocation makes all levels nearly as frequent: "study group", and no "age group".
     are_balanced = column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min()
@@ -267,7 +266,8 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     for name in column.names:
         is_named = not {" ".join(name), _bare(name)}.isdisjoint(table.listed["time.names"])
         is_listed = _bare(name).replace(" ", "") in table.listed["time"] or mentions(name, table.listed["time"])
-        is_listed |= _is_called([name], "survival", table.listed)  # `OS months`
+        is_listed |= _is_called([name], "survival", table)  # `OS months`
+        is_listed |= len(name) > 1 and says_only(name, table.listed["survival.with_event"], units)
         is_listed |= mentions(name, table.listed["event"]) and not units.isdisjoint(name)  # `days to death`
         if (is_long and (is_named or is_listed)) or (are_numbers and " ".join(name) in table.listed["time.names"]):
             return Role("time", "by its name")
@@ -456,7 +456,7 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
     if is_visit:
         return Role("time", "it tells the rows of a subject apart")
     is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
-    return Role("time", "by its name") if _is_called([column.words], "visit", table.listed) and not is_count else None
+    return Role("time", "by its name") if _is_called([column.words], "visit", table) and not is_count else None
 
 
 # Places: sites, regions, the design of a survey.
@@ -472,7 +472,7 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     for name in column.names:
         single = [word.removesuffix("s") for word in name]
         begins = any(piece.startswith(starts) for piece in (*single, "".join(single)))
-        if begins or _is_called([name, single], "sampling", table.listed):
+        if begins or _is_called([name, single], "sampling", table):
             return Role("site", "the design of a survey")
     if "cdisc" in table.listed["language.spoken"] and words and words[-1].endswith("fl"):  # `SAFFL`
         return Role("describe", "a flag of sets for analysis, by its name")
@@ -494,12 +494,8 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
 
 def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
     """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
-    site, place = table.listed["site"], table.listed["place"]
-    return (
-        _bare(words) in table.listed["site.names"]
-        or says_only(words, site, table.listed["site.beside"] | place)
-        or (may_be_town and says_only(words, place, table.listed["place.beside"] | site))
-    )
+    is_site = _is_called([words], "site", table, also=table.listed["place"])
+    return is_site or (may_be_town and _is_called([words], "place", table, also=table.listed["site"]))
 
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
@@ -629,7 +625,7 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
     column, words = one.column, one.column.words
     if not words or not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
         return None
-    is_answer = _is_called([words], "answer", table.listed)
+    is_answer = _is_called([words], "answer", table)
     is_answer |= not table.listed["answer.levels"].isdisjoint(_bare(words_of(text)) for text in column.texts)
     # A type that is no or yes is whether a subject has the disease.
     if set(words) <= table.listed["answer.if_yes_or_no"]:
@@ -640,6 +636,7 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
 # One measurement in two units: the first division of a report would be the unit.
 
 _FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT = 5, 0.02
+_OF_WEIGHTS = (2.2046, 1000.0)  # pounds and grams in a kilogram; of children and adults, other ratios are by chance
 _SPREADS, _GAP_OF_UNITS, _GAP_OF_WEIGHTS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 0.4, 4.0, 0.02, 0.1
 
 
@@ -674,7 +671,7 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     off = {
         abs(float(np.log(np.median((above_low - start) / times))) - float(np.median(low))): (times, start)
         for times, start in data("units")["conversions"]
-        if above_low[0] > start
+        if above_low[0] > start and (times in _OF_WEIGHTS or not is_weight)
     }
     if min(off) > max(error, _ROUNDED):
         return None
