@@ -201,6 +201,10 @@ class DraftedColumn:
         """Take the proposal with more to decide, a further reason and other fields."""
         self.make(partial(self.proposal.extended, *looks, reason=reason, **fields))
 
+    def note_fault(self, error: Exception) -> None:
+        """Note that a rule for roles failed."""
+        self.extend(f"its role could not be looked for, which is a fault of clinclust ({type(error).__name__})")
+
     def _take(self, proposal: Proposal) -> None:
         feature, column = Feature(name=self.column.name, **proposal.fields), self.column
         typed: pd.Series | None = None
@@ -358,17 +362,18 @@ _YEARS = (1900, 2035)
 _FEWEST = 8
 
 
-def _name_dates(column: Column) -> str:
-    """Return what dates or times the column holds, in words; empty if it holds others."""
-    if column.is_time:
-        return "dates or times"
-    for what, is_of_kind in (("times of day", _CLOCK.fullmatch), ("dates", _is_written_date)):
+def leave_out_dates(column: Column) -> Proposal | None:
+    """Leave out dates and times, however they are written: they are no measurements. What is wanted is no date."""
+    if column.is_wanted:
+        return None
+    ways: dict[str, Callable[[str], object]] = {"times of day": _CLOCK.fullmatch, "dates": _is_written_date}
+    for what, is_of_kind in {"dates or times": lambda _: column.is_time, **ways}.items():
         are_of_kind = np.array([bool(is_of_kind(text)) for text in column.texts])
         if column.counts[are_of_kind].sum() >= _NEARLY_ALL * column.n_observed:
-            return what
+            return leave_out(f"{what}: {COMPUTE}")
     texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
     if len(texts) < max(_FEWEST, _NEARLY_ALL * len(column.texts)):
-        return ""
+        return None
     lengths = texts.str.len()
     # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
     for width, form in ((8, "%Y%m%d"), (8, "%d%m%Y"), (8, "%m%d%Y"), (6, "%y%m%d"), (6, "%m%d%y"), (6, "%d%m%y")):
@@ -380,14 +385,8 @@ def _name_dates(column: Column) -> str:
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
         has_days = days.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
         if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
-            return "dates without signs"
-    return ""
-
-
-def leave_out_dates(column: Column) -> Proposal | None:
-    """Leave out dates and times, which are no measurements; what is wanted is no date."""
-    what = "" if column.is_wanted else _name_dates(column)
-    return leave_out(f"{what}: {COMPUTE}") if what else None
+            return leave_out(f"dates without signs: {COMPUTE}")
+    return None
 
 
 def dates_among_others(column: Column) -> str:

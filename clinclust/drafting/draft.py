@@ -371,6 +371,7 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
 
 _BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
 _OFF = data("roles")["redcap"]["off"]
+_FEWEST_EMPTY = 5  # rows; of a few, all may lie by chance among those without a tick
 
 
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
@@ -392,12 +393,13 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
         for question, of_question in list(boxes.items()):
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
             in_form = without_tick & (is_empty | (_is_off(one.column) & is_state))
-            is_told = not in_form.all() if is_state else is_empty.sum() == in_form.sum() < without_tick.sum()
-            if in_form.any() and is_told:
+            n, n_empty = in_form.sum(), is_empty.sum()
+            is_told = not in_form.all() if is_state else _FEWEST_EMPTY <= n_empty == n < without_tick.sum()
+            if n > 0 and is_told:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
                 shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
                 for box in boxes.pop(question):
-                    box.extend(LOOKS["empty_form"].format(n=in_form.sum(), **shown))
+                    box.extend(LOOKS["empty_form"].format(n=n, **shown))
         boxes = {} if is_state else boxes
 
 

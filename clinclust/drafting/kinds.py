@@ -80,14 +80,6 @@ class Numbers(NamedTuple):
         """Return the number of each subject, (n,)."""
         return np.repeat(self.values, self.counts.astype(np.int64))
 
-    def quantiles(self) -> Numbers:
-        """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
-        if (n := self.counts.sum()) <= _MOST:
-            return self
-        places = np.linspace(0.0, n - 0.5, _MOST).astype(np.int64)
-        values, counts = np.unique(self.in_subjects()[places], return_counts=True)
-        return Numbers(values, counts.astype(np.float64), self.step)
-
 
 def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """Return numbers (m,) with their counts (m,) on the grid on which they are written.
@@ -197,23 +189,23 @@ class Kind(NamedTuple):
 
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
-    judged = numbers.quantiles()
-    # Others are so far from the usual numbers that they must be errors of entry.
-    usual, n_usual = np.unique(without_far_values(judged.in_subjects()), return_counts=True)
-    if usual.size > 2:
-        judged = Numbers(usual, n_usual.astype(np.float64), judged.step)
-    found = log_probabilities(judged)
+    subjects = numbers.in_subjects()
+    # Of many subjects, some evenly spaced in their order are judged, with the lowest and the highest.
+    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _MOST)).astype(np.int64)
+    usual = without_far_values(subjects[places])  # numbers so far from the others must be errors of entry
+    values, counts = np.unique(usual if np.unique(usual).size > 2 else subjects[places], return_counts=True)
+    found = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
     kinds = [_best_measurement(numbers, found)]
-    low, subjects = float(numbers.values[0]), numbers.in_subjects()
+    low = float(numbers.values[0])
     above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
     median = above_zero if above_zero > _LARGE else float(np.median(subjects))
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
     is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
     longer = ("log", "spike_low_log") if is_joined else ()
-    counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
-    if counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
+    of_counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
+    if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
         prior = _COUNT_SLOPE * float(np.log(_COUNT_BELOW / (1.0 + median))) - (_COUNT_FROM if low > 1.0 else 0.0)
-        kinds.append(Kind("count", {}, _TEMPER * max(counts) + prior))
+        kinds.append(Kind("count", {}, _TEMPER * max(of_counts) + prior))
     n_levels = numbers.values.size
     if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _MOST_STEPS):
         n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels

@@ -216,7 +216,7 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     column, n_texts = one.column, len(one.column.texts)
     are_few_each = n_texts >= column.n_observed / _MOST_KEY_ROWS
     is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
-    is_numbered &= are_few_each or (column.finite[:1] >= _LEAST_NUMBER).any()
+    is_numbered &= are_few_each or bool((column.finite[:1] >= _LEAST_NUMBER).any())
     is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
     is_many = n_texts >= max(_FEWEST_SUBJECTS, min(2 * _FEWEST_SUBJECTS, 0.8 * column.n_observed))
     if is_named and is_many and _may_name_subjects(one) and not _is_place(column.words, table):
@@ -718,8 +718,7 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for one in may_change:
             if one.has_role or one.feature.role not in ("cluster", "ignore"):
                 continue
-            fault = "its role could not be looked for, which is a fault of clinclust"
-            with np.errstate(all="ignore"), surviving(lambda _, one=one, fault=fault: one.extend(fault)):
+            with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
                 if (proposal := rule(one, table)) is not None:
                     one.take_role(*proposal)
                     table.decided.append(one)
