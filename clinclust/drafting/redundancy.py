@@ -108,11 +108,7 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
     It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
     """
     n = max(n_columns, n_sources + 1)
-    return math.log(_ONE_TABLE_IN) + math.log(n) + _log_choices(n, n_sources)
-
-
-def _log_choices(n: int, k: int) -> float:
-    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) if k <= n else -math.inf
+    return math.log(_ONE_TABLE_IN) + math.log(n) + math.log(math.comb(n, n_sources))
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
@@ -220,10 +216,7 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
     slack = 1.1 + 2.0 * math.sqrt((k + 1) / n)  # the fitted weights are not the true ones
     # Levels and scores are whole without having been rounded.
     steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
-    of_target, of_sources = (
-        step_of(y) / 2.0 / (y if logs else np.ones(n)),
-        steps / 2.0 / (x if logs else np.ones((n, k))),
-    )
+    of_target, of_sources = step_of(y) / 2.0 / (y if logs else 1.0), steps / 2.0 / (x if logs else 1.0)
     rows = np.ones(n, dtype=bool)
     for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
         solution = np.linalg.lstsq(design[rows], response[rows])[0]
@@ -301,7 +294,9 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
-        maps = min(maps, _log_choices(n_x - 1, n_y - 1) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0)))
+        maps = min(
+            maps, math.log(math.comb(n_x - 1, n_y - 1)) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0))
+        )
     if n_x > n_y:
         how = "coarser" if is_binned else "levels"
     elif np.array_equal(one, other):
