@@ -116,9 +116,8 @@ def _by_noted_levels(column: Column) -> Proposal:
         swap = f"{quote_cell(texts[places[1]])} counts as yes (swap the levels to change that)"
         reason = joined(reason, swap if turned is None else "")
     levels = [texts[place] for place in places]
-    synonyms = {codes[place]: texts[place] for place in places}
-    synonyms |= {text: texts[place] for text, place in meant.items() if place in places}
-    synonyms = {other: text for other, text in synonyms.items() if other and other not in levels}
+    meant = {codes[place]: place for place in places} | meant
+    synonyms = {text: texts[at] for text, at in meant.items() if at in places and text and text not in levels}
     likelihood = Bernoulli.name if len(levels) == 2 else Categorical.name
     if order and len(levels) > 2:
         likelihood = scale_of(left, levels, "", synonyms).fields["likelihood"]
@@ -198,9 +197,7 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
     What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
     """
     looks: list[Look] = []
-    for feature in schema.clustered:
-        if feature.name not in table:
-            continue
+    for feature in (feature for feature in schema.clustered if feature.name in table):
         column = column_of(feature.name, table[feature.name], ColumnNotes())
         with np.errstate(all="ignore"):
             draft = proposed(column.without(set(schema.missing_codes_of(feature))))
