@@ -321,7 +321,7 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
         for stem in _stems(called, table.listed["time.affixes"] | sure) - {called}:
             for event in events.get(stem, ()):
                 rest = "".join(event.words).replace(stem, "", 1)
-                is_letter = len(rest) == 1 and event.words[-1] != rest  # `d1` with `t1`, and not `sga` with `ga_weeks`
+                is_letter = len(rest) == 1 and event.words[1:][-1:] != [rest]  # `d1` of `t1`, not `sga` of `ga_weeks`
                 if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
                     continue
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
