@@ -21,7 +21,6 @@ import pandas as pd
 
 import clinclust as cc
 from clinclust.data import data
-from clinclust.drafting import roles
 from clinclust.files import notation as names
 
 _RESULTS = Path(__file__).parent / "results" / "drafting.md"
@@ -149,8 +148,7 @@ def held_out(of_half: tuple[dict[str, Path], dict[str, Path]]) -> list[str]:
 
 def forget() -> None:
     """Forget what was computed from the lists of words."""
-    for cached in (names._parted, roles._languages):
-        cached.cache_clear()
+    names._parted.cache_clear()
 
 
 def main() -> None:

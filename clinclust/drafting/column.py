@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, compress
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -251,11 +251,6 @@ def constant(column: Column) -> Proposal:
     return leave_out("one value, or none", LOOKS["mark_for_yes"].format(value=value, share=share))
 
 
-def leave_out_one_value(column: Column) -> Proposal | None:
-    """Leave out a column that does not vary."""
-    return constant(column) if len(column.texts) < 2 else None
-
-
 # How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
 
 _MOST, _BUT_FOR_SLIPS = 0.9, 0.99  # of the cells that write numbers, and of numbers with a unit that have the same
@@ -302,8 +297,8 @@ def _read_written(column: Column) -> Written | None:
         if part is not None and notation.unit_key(part.unit) in units
         if (number := notation.number_as_written(part.number, marks.decimal, marks.thousands)) is not None
     }
-    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, "decimal": marks.decimal}
-    fields |= {"thousands": marks.thousands, "synonyms": written}
+    signs_of_numbers = {"decimal": marks.decimal, "thousands": marks.thousands, "synonyms": written}
+    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, **signs_of_numbers}
     fields = {name: value for name, value in fields.items() if value}
     signs = [part.limit[:1] if part is not None else "" for part in parts]
     beyond = np.array([(sign in (">", "≥")) - (sign in ("<", "≤")) for sign in signs], dtype=np.int8)
@@ -356,7 +351,7 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
 _NEARLY_ALL = 0.95
 _CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
 _WRITTEN = compile_short(
-    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|(\d{1,2}|\d{4})[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
     r"|[^\W\d]{3,10}\.?\s+\d{1,2},?\s+\d{4}|[^\W\d]{3,10}[-/.\s]+(\d{4}|\d{2})"
     r"|\d{1,2}(-|\.\s)[^\W\d]{3,4}\.?)([T\s].*)?"  # 1-5, which a spreadsheet writes 5-Jan, or 01. Mai
 )
@@ -367,17 +362,18 @@ _YEARS = (1900, 2035)
 _FEWEST = 8
 
 
-def _name_dates(column: Column) -> str:
-    """Return what dates or times the column holds, in words; empty if it holds others."""
-    if column.is_time:
-        return "dates or times"
-    if _share(column, lambda text: _CLOCK.fullmatch(text) is not None) >= _NEARLY_ALL:
-        return "times of day"
-    if _share(column, _is_written_date) >= _NEARLY_ALL:
-        return "dates"
+def leave_out_dates(column: Column) -> Proposal | None:
+    """Leave out dates and times, however they are written: they are no measurements. What is wanted is no date."""
+    if column.is_wanted:
+        return None
+    ways: dict[str, Callable[[str], object]] = {"times of day": _CLOCK.fullmatch, "dates": _is_written_date}
+    for what, is_of_kind in {"dates or times": lambda _: column.is_time, **ways}.items():
+        are_of_kind = np.array([bool(is_of_kind(text)) for text in column.texts])
+        if column.counts[are_of_kind].sum() >= _NEARLY_ALL * column.n_observed:
+            return leave_out(f"{what}: {COMPUTE}")
     texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
     if len(texts) < max(_FEWEST, _NEARLY_ALL * len(column.texts)):
-        return ""
+        return None
     lengths = texts.str.len()
     # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
     for width, form in ((8, "%Y%m%d"), (8, "%d%m%Y"), (8, "%m%d%Y"), (6, "%y%m%d"), (6, "%m%d%y"), (6, "%d%m%y")):
@@ -389,14 +385,8 @@ def _name_dates(column: Column) -> str:
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
         has_days = days.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
         if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
-            return "dates without signs"
-    return ""
-
-
-def leave_out_dates(column: Column) -> Proposal | None:
-    """Leave out dates and times, which are no measurements; what is wanted is no date."""
-    what = "" if column.is_wanted else _name_dates(column)
-    return leave_out(f"{what}: {COMPUTE}") if what else None
+            return leave_out(f"dates without signs: {COMPUTE}")
+    return None
 
 
 def dates_among_others(column: Column) -> str:
@@ -416,11 +406,6 @@ def dates_among_others(column: Column) -> str:
 _SERIAL, _SMALL, _MOST_MADE = (36_526, 58_441), 1_000.0, 12  # 1 January 2000 to 2060, as spreadsheets count days
 
 
-def _share(column: Column, is_one: Callable[[str], bool]) -> float:
-    of_text = np.array([is_one(text) for text in column.texts], dtype=bool)
-    return float(column.counts[of_text].sum() / column.counts.sum())
-
-
 def _is_written_date(text: str) -> bool:
     found = _WRITTEN.fullmatch(text)
     if found is None:
@@ -430,7 +415,7 @@ def _is_written_date(text: str) -> bool:
         return _MONTHS.match(letters) is not None
     parts = [int(part) for part in re.findall(r"\d+", found[1])]
     if len(parts) == 2:
-        return _YEARS[0] <= max(parts) <= _YEARS[1] and 1 <= min(parts) <= 12
+        return _YEARS[0] <= max(parts) <= _YEARS[1] and (1 <= min(parts) <= 12 or min(parts) >= _YEARS[0])
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
     return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
 
@@ -551,7 +536,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]
-    gapped = _gapped_codes(numbers)
+    gapped = gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
     are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= _MOST_REFUSALS * counts.sum()
     codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
@@ -567,7 +552,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     return codes
 
 
-def _gapped_codes(numbers: Array) -> set[float]:
+def gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
     values = np.unique(numbers)
     if not 3 <= values.size <= _MOST_ANSWERED or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
@@ -580,12 +565,15 @@ def _gapped_codes(numbers: Array) -> set[float]:
 
 
 def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
-    """Return the codes that are behind a gap in several columns, most of which have the same answers: 9 after 1 and 2.
+    """Return the codes that in several columns are behind a gap, as 9 after 1 and 2, or have a label such as unknown.
 
     So an unknown code is one in all columns of a register, however many have it.
     """
-    numbers = (column.numbers for column in columns if len(column.texts) <= _MOST_ANSWERED)
-    n_columns = Counter(chain.from_iterable(map(_gapped_codes, numbers)))  # texts that are no numbers have no codes
+    n_columns: Counter[float] = Counter()
+    for column in columns:
+        if len(column.texts) <= _MOST_ANSWERED:
+            named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
+            n_columns.update(gapped_codes(column.numbers) | named)  # texts that are no numbers have no codes
     return frozenset(code for code, n in n_columns.items() if n >= _FEWEST_WITH_CODE)
 
 

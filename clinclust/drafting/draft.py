@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import compress
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from clinclust.drafting.column import (
     Proposal,
     codes_of_table,
     column_of,
+    gapped_codes,
     joined,
     leave_out,
     missing_words,
@@ -55,19 +56,10 @@ from clinclust.schema.reading import block_key
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
 
-def _match_texts(texts: Sequence[str], codes: list[str], labels: list[str]) -> dict[str, int]:
-    """Return the place of the level that a text means: of its code, label, number, or either in any case, in turn."""
-    place_of: dict[object, int] = {}
-    for names in (codes, labels, map(number_of, codes), map(str.casefold, codes), map(str.casefold, labels)):
-        for place, name in enumerate(names):
-            place_of.setdefault(name, place)
-    meant: dict[str, int] = {}
-    for text in texts:
-        number = number_of(text)
-        forms = (text, None if math.isnan(number) else number, plain_text(text).casefold(), text.casefold())
-        known = [place_of[form] for form in forms if form in place_of]
-        meant |= {text: known[0]} if known else {}
-    return meant
+def _meaning(text: str) -> str | float:
+    """Return what a text means: its number, or else the text in small letters."""
+    number = number_of(text)
+    return plain_text(text).casefold() if math.isnan(number) else number
 
 
 def _by_noted_levels(column: Column) -> Proposal:
@@ -80,8 +72,14 @@ def _by_noted_levels(column: Column) -> Proposal:
     codes = [code for code, _ in notes.levels]
     labels = [plain_text(label) or code for code, label in notes.levels]
     labels = [code if label in notes.missing_codes else label for code, label in zip(codes, labels, strict=True)]
-    meant = _match_texts(column.texts, codes, labels)
-    unsaid = [text for text in column.texts if text not in meant and means_missing(text)]
+    place_of: dict[str | float, int] = {}  # of codes and labels as written, then in any case and as a number
+    for names in (codes, labels, map(_meaning, codes), map(_meaning, labels)):
+        for place, name in enumerate(names):
+            place_of.setdefault(name, place)
+    forms = {text: next((form for form in (text, _meaning(text)) if form in place_of), None) for text in column.texts}
+    meant = {text: place_of[form] for text, form in forms.items() if form is not None}
+    gapped = column.codes_of_table & gapped_codes(column.finite)  # 9 with a label in other columns of the table
+    unsaid = [text for text in column.texts if text not in meant and (means_missing(text) or number_of(text) in gapped)]
     strangers = [text for text in column.texts if text not in meant and text not in unsaid]
     left = column.without(set(unsaid))
     if len(strangers) > len(codes):
@@ -107,29 +105,25 @@ def _by_noted_levels(column: Column) -> Proposal:
     texts = [f"{label} ({code})" if labels.count(label) > 1 else label for code, label in pairs]
     if len(set(texts)) < len(texts) or any(label in codes and label != code for code, label in pairs):
         texts = codes
-    places: Sequence[int] = order or range(len(codes))
-    if len(places) > MOST_TEXTS:  # those that the column holds
-        places = [place for place in places if place in meant.values()]
+    are_many = len(codes) > MOST_TEXTS  # then those that the column holds
+    places = [place for place in order or range(len(codes)) if not are_many or place in meant.values()]
     if len(places) > MOST_TEXTS:
         return leave_out(joined(reason, "too many different values for levels"))
     if len(places) == 2:
-        labels_of, codes_of = [labels[place] for place in places], [codes[place] for place in places]
-        if not order and (turned := no_before_yes(labels_of) or no_before_yes(codes_of)):
-            places = [places[at] for at in turned]
-        if no_before_yes(labels_of) is None:
-            yes_text = quote_cell(texts[places[1]])
-            reason = joined(reason, f"{yes_text} counts as yes (swap the levels to change that)")
+        turned = no_before_yes([labels[place] for place in places])
+        if not order and (by := turned or no_before_yes([codes[place] for place in places])):
+            places = [places[at] for at in by]
+        swap = f"{quote_cell(texts[places[1]])} counts as yes (swap the levels to change that)"
+        reason = joined(reason, swap if turned is None else "")
     levels = [texts[place] for place in places]
-    synonyms = {codes[place]: texts[place] for place in places}
-    synonyms |= {text: texts[place] for text, place in meant.items() if place in places}
-    fields: dict[str, Any] = {"likelihood": Bernoulli.name if len(levels) == 2 else Categorical.name, "levels": levels}
-    fields["synonyms"] = {other: text for other, text in synonyms.items() if other and other not in levels}
-    fields["description"] = "; ".join(
-        f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at]
-    )
+    meant = {codes[place]: place for place in places} | meant
+    synonyms = {text: texts[at] for text, at in meant.items() if at in places and text and text not in levels}
+    likelihood = Bernoulli.name if len(levels) == 2 else Categorical.name
     if order and len(levels) > 2:
-        fields["likelihood"] = scale_of(left, levels, "", fields["synonyms"]).fields["likelihood"]
-    return Proposal({name: value for name, value in fields.items() if value}, reason).with_missing_codes(unsaid)
+        likelihood = scale_of(left, levels, "", synonyms).fields["likelihood"]
+    about = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at])
+    found = Proposal({"likelihood": likelihood, "levels": levels}).with_missing_codes(unsaid)
+    return found.extended(reason=reason, synonyms=synonyms, description=about)
 
 
 def proposed(column: Column) -> Proposal:
@@ -139,11 +133,22 @@ def proposed(column: Column) -> Proposal:
         column = replace(column, notes=replace(column.notes, role=None, kind=kind, reason=None))
     if column.notes == ColumnNotes():
         return propose_by_values(column)
-    notes, looks = _without_missing_labels(column.notes)
-    codes = {text for text in column.texts if _is_code(text, notes.missing_codes)}
-    found = _as_noted(replace(column.without(codes), notes=notes)).extended(*looks)
-    if notes.missing_codes:
-        found = found.with_missing_codes([*notes.missing_codes, *sorted(codes)])
+    notes, coded = column.notes, [code.strip() for code in column.notes.missing_codes if code.strip()]
+    levels: dict[str, str] = {}
+    for code, label in notes.levels:
+        if code.strip() and not _is_code(code.strip(), coded):
+            levels.setdefault(code.strip(), label)
+    sound, missing = divided(list(levels.items()))
+    short = [level for level in sound if may_mean_missing(level[1])]
+    if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
+        short = []
+    coded = list(dict.fromkeys([*coded, *(code for code, _ in (*missing, *short))]))
+    notes = replace(notes, levels=tuple(level for level in sound if level not in short), missing_codes=tuple(coded))
+    labels = listed(quote_cell(label) for _, label in short)
+    look = f"{labels}: taken for missing by the label; levels if they are answers" if short else ""
+    codes = {text for text in column.texts if _is_code(text, coded)}
+    found = _as_noted(replace(column.without(codes), notes=notes)).extended(look)
+    found = found.with_missing_codes([*coded, *sorted(codes)])
     is_left_out = found.fields.get("role") in ("id", "ignore")
     texts = FOR_READERS if is_left_out else (*FOR_READERS, "unit", "block")
     about = {name: text for name in texts if (text := getattr(notes, name)) is not None and text.strip()}
@@ -177,24 +182,6 @@ def _as_noted(column: Column) -> Proposal:
     return propose_by_values(column)
 
 
-def _without_missing_labels(notes: ColumnNotes) -> tuple[ColumnNotes, list[str]]:
-    """Return notes of which labels that mean a missing value are missing codes, and what to look at."""
-    codes = [code.strip() for code in notes.missing_codes if code.strip()]
-    levels: dict[str, str] = {}
-    for code, label in notes.levels:
-        if code.strip() and not _is_code(code.strip(), codes):
-            levels.setdefault(code.strip(), label)
-    sound, missing = divided(list(levels.items()))
-    short = [level for level in sound if may_mean_missing(level[1])]
-    if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
-        short = []
-    codes += [code for code, _ in (*missing, *short)]
-    left = tuple(level for level in sound if level not in short)
-    labels = listed(quote_cell(label) for _, label in short)
-    looks = [f"{labels}: taken for missing by the label; levels if they are answers"] if short else []
-    return replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=left), looks
-
-
 def _is_code(text: str, codes: Sequence[str]) -> bool:
     """Return whether a text is one of the codes, or another way to write the number of one: ``-9.0`` for ``-9``."""
     number = number_of(text)
@@ -210,9 +197,7 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
     What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
     """
     looks: list[Look] = []
-    for feature in schema.clustered:
-        if feature.name not in table:
-            continue
+    for feature in (feature for feature in schema.clustered if feature.name in table):
         column = column_of(feature.name, table[feature.name], ColumnNotes())
         with np.errstate(all="ignore"):
             draft = proposed(column.without(set(schema.missing_codes_of(feature))))
@@ -346,7 +331,6 @@ def draft_schema(
             if block is not None and blocks.setdefault(block_key(block), block) != block:
                 one.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
-        _take_skipped_for_missing(drafted)
         _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         taken = rows_taken(frame)
@@ -384,77 +368,41 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
 
 _BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
 _OFF = data("roles")["redcap"]["off"]
+_FEWEST_EMPTY = 5  # rows; of a few, all may lie by chance among those without a tick
 
 
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
     """Tell of check boxes of REDCap that are all 0 where their form was not completed: no answer looks like no.
 
-    The boxes of a question are called ``comorb___1``, ``comorb___2``; the column of the state of a form,
-    ``history_complete``, follows its fields.
+    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them are the other fields of their form,
+    and the column of its state, ``history_complete``. Without this column, two fields tell that are empty in the same
+    rows: some of those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
     """
     boxes: dict[str, list[DraftedColumn]] = {}
-    for one in drafted:
-        name = one.column.name
+    for one, after in zip_longest(drafted, drafted[1:]):
+        name, is_empty = one.column.name, one.column.codes < 0
         if match := _BOX.fullmatch(name):
             boxes.setdefault(match["question"], []).append(one)
-        elif name.endswith("_complete"):
-            not_completed = _is_off(one.column) | (one.column.codes < 0)
-            for of_question in boxes.values():
-                is_empty = not_completed & np.logical_and.reduce([_is_off(box.column) for box in of_question])
-                if not is_empty.any() or is_empty.all():
-                    continue
+            continue
+        is_state = name.endswith("_complete")
+        if not is_state and (after is None or not is_empty.any() or (is_empty != (after.column.codes < 0)).any()):
+            continue
+        for question, of_question in list(boxes.items()):
+            without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
+            in_form = without_tick & (is_empty | (_is_off(one.column) & is_state))
+            n, n_empty = in_form.sum(), is_empty.sum()
+            is_told = not in_form.all() if is_state else _FEWEST_EMPTY <= n_empty == n < without_tick.sum()
+            if n > 0 and is_told:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
-                for box in of_question:
-                    box.extend(LOOKS["empty_form"].format(n=is_empty.sum(), form=name, boxes=names, off=off))
-            boxes = {}
+                shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
+                for box in boxes.pop(question):
+                    box.extend(LOOKS["empty_form"].format(n=n, **shown))
+        boxes = {} if is_state else boxes
 
 
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
-
-
-_ALIKE = 0.95
-"""Least share of rows in both of two sets, of those in either, for the same subjects but for slips."""
-_FEWEST_SKIPPED, _LEAST_SKIPPED = 10, 0.05
-_ROWS_COMPARED = 20_000
-
-
-def _take_skipped_for_missing(drafted: Sequence[DraftedColumn]) -> None:
-    """Take 0 for missing where the same subjects have it in several columns, but for the first, which tells who.
-
-    Who does not drink has 0 in the days, the glasses and the years of drinking: the questions were not asked. In each
-    of them, these answers are the clearest subtypes of a survey. Where a yes/no column tells who, the first is taken
-    for missing too.
-    """
-    zeros: list[tuple[DraftedColumn, NDArray[np.bool_]]] = []
-    gates = list[NDArray[np.bool_]]()
-    for item in drafted:
-        column, codes = item.column, item.column.codes[:: max(1, item.column.codes.size // _ROWS_COMPARED)]
-        is_zero = np.append(column.numbers == 0.0, False)[codes] if column.numbers.size else np.zeros(0, dtype=bool)
-        if len(column.texts) == 2:
-            gates += [codes == 0, codes == 1]
-        elif (
-            item.feature.is_clustered
-            and item.is_number
-            and min(is_zero.sum(), (~is_zero).sum()) >= max(_FEWEST_SKIPPED, _LEAST_SKIPPED * codes.size)
-        ):
-            zeros.append((item, is_zero))
-    while zeros:
-        (first, skipped), *others = zeros
-        alike = [item for item, is_zero in others if _are_alike(skipped, is_zero)]
-        zeros = [(item, is_zero) for item, is_zero in others if item not in alike]
-        if len(alike) > 1:
-            named = ", ".join(item.column.name for item in [first, *alike])
-            has_gate = any(_are_alike(skipped, gate) for gate in gates)
-            for item in [first] * has_gate + alike:
-                texts = list(compress(item.column.texts, item.column.numbers == 0))
-                rest = proposed(item.column.without(set(texts))).with_missing_codes(texts)
-                item.make(partial(rest.extended, LOOKS["skipped"].format(share=skipped.mean(), names=named)))
-
-
-def _are_alike(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
-    return bool((first & second).sum() >= _ALIKE * (first | second).sum() > 0)
 
 
 _SIDES = frozenset(data("roles")["sides"]["words"])
@@ -491,20 +439,20 @@ def draft_of_partitions(
     table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True
 ) -> tuple[FeatureSchema, validation.Sampled, CohortError | None]:
     """Return the schema that `draft` makes of a sample of a Dask DataFrame, the sample, and what it does not allow."""
+
+    def sample_rows(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
+        is_sampled = drawn(frame, (), first, share, 0)
+        for name in frame:
+            is_new = ~frame[name].duplicated().to_numpy()
+            is_sampled |= is_new & (is_new.sum() <= MOST_TEXTS)
+        return validation.numbered(frame, first)[is_sampled]
+
     with Progress(progress).stage("drawing a sample"):
         parts = validation.Parts(table)
-        rows = pd.concat(parts.each(_sample_rows, share=parts.share))
+        rows = pd.concat(parts.each(sample_rows, share=parts.share))
     schema, error = draft(rows), None
     try:
         validation.validated_sample(table, schema, progress=progress)
     except CohortError as refused:
         error = refused
     return schema, validation.Sampled(rows, parts.n_rows), error
-
-
-def _sample_rows(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
-    is_sampled = drawn(frame, (), first, share, 0)
-    for name in frame:
-        is_new = ~frame[name].duplicated().to_numpy()
-        is_sampled |= is_new & (is_new.sum() <= MOST_TEXTS)
-    return validation.numbered(frame, first)[is_sampled]

@@ -32,14 +32,13 @@ from clinclust.drafting.column import (
     dates_among_others,
     leave_out,
     leave_out_dates,
-    leave_out_one_value,
     missing_numbers,
     missing_words,
     propose_identifier,
     without_number,
 )
 from clinclust.files.cell_text import listed, number_of, quote_cell
-from clinclust.files.notation import Marks, is_known_unit, marks_of, name_words, number_as_written, words_of
+from clinclust.files.notation import is_known_unit, marks_of, name_words, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
@@ -81,14 +80,6 @@ class Numbers(NamedTuple):
         """Return the number of each subject, (n,)."""
         return np.repeat(self.values, self.counts.astype(np.int64))
 
-    def quantiles(self) -> Numbers:
-        """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
-        if (n := self.counts.sum()) <= _MOST:
-            return self
-        places = np.linspace(0.0, n - 0.5, _MOST).astype(np.int64)
-        values, counts = np.unique(self.in_subjects()[places], return_counts=True)
-        return Numbers(values, counts.astype(np.float64), self.step)
-
 
 def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """Return numbers (m,) with their counts (m,) on the grid on which they are written.
@@ -126,7 +117,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
     values, counts = numbers.values, numbers.counts
     n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
     if values.size <= _MOST_LEVELS:
-        kinds["levels"] = _log_shares(counts), values.size - 1
+        kinds["levels"] = float((counts * np.log(counts / n)).sum()), values.size - 1
     kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
     if values[0] >= 0.0:
         # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
@@ -134,7 +125,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
         if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
-            mass = _log_shares(np.array([counts[end], n - counts[end]]))
+            mass = counts[end] * math.log(counts[end] / n) + (n - counts[end]) * math.log1p(-counts[end] / n)
             rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
     found = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
@@ -142,10 +133,6 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         starts = {0.0, float(values[0] == 1.0)}
         found |= {name: max(_log_evidence(name, numbers.in_subjects() - start) for start in starts) for name in _COUNTS}
     return found
-
-
-def _log_shares(counts: Array) -> float:
-    return float((counts * np.log(counts / counts.sum())).sum())
 
 
 def _log_normals(values: Array, counts: Array, step: float) -> Iterator[tuple[str, float]]:
@@ -202,24 +189,23 @@ class Kind(NamedTuple):
 
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
-    judged = numbers.quantiles()
-    # Others are so far from the usual numbers that they must be errors of entry.
-    usual, n_usual = np.unique(without_far_values(judged.in_subjects()), return_counts=True)
-    if usual.size > 2:
-        judged = Numbers(usual, n_usual.astype(np.float64), judged.step)
-    found = log_probabilities(judged)
-    measurement, fields = _best_measurement(numbers, found)
-    kinds = [Kind("measurement", fields, _TEMPER * measurement)]
-    low, subjects = float(numbers.values[0]), numbers.in_subjects()
+    subjects = numbers.in_subjects()
+    # Of many subjects, some evenly spaced in their order are judged, with the lowest and the highest.
+    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _MOST)).astype(np.int64)
+    usual = without_far_values(subjects[places])  # numbers so far from the others must be errors of entry
+    values, counts = np.unique(usual if np.unique(usual).size > 2 else subjects[places], return_counts=True)
+    found = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
+    kinds = [_best_measurement(numbers, found)]
+    low = float(numbers.values[0])
     above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
     median = above_zero if above_zero > _LARGE else float(np.median(subjects))
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
     is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
     longer = ("log", "spike_low_log") if is_joined else ()
-    counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
-    if counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
+    of_counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
+    if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
         prior = _COUNT_SLOPE * float(np.log(_COUNT_BELOW / (1.0 + median))) - (_COUNT_FROM if low > 1.0 else 0.0)
-        kinds.append(Kind("count", {}, _TEMPER * max(counts) + prior))
+        kinds.append(Kind("count", {}, _TEMPER * max(of_counts) + prior))
     n_levels = numbers.values.size
     if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _MOST_STEPS):
         n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
@@ -229,9 +215,9 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
-def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
-    """Return the log probability of the best distribution of a measurement, and its fields."""
-    options: list[tuple[float, float, dict[str, Any]]] = []
+def _best_measurement(numbers: Numbers, found: dict[str, float]) -> Kind:
+    """Return the best distribution of a measurement."""
+    options: list[tuple[float, Kind]] = []
     for end, place in (("", None), ("spike_low_", 0), ("spike_high_", -1)):
         spike: dict[str, Any] = {}
         if place is not None:
@@ -249,9 +235,9 @@ def _best_measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float,
             is_possible = bool(spike) or kind == Gaussian.name or numbers.values[0] >= (0.0 if kind != "log" else _TINY)
             if f"{end}{kind}" in found and is_possible:
                 needed = _SPIKE * bool(spike) + _LOG * (kind != Gaussian.name)
-                options.append((found[f"{end}{kind}"] - needed, found[f"{end}{kind}"], {**fields, **spike}))
-    _, log_probability, fields = max(options, key=lambda option: option[0])
-    return log_probability, fields
+                score = found[f"{end}{kind}"]
+                options.append((score - needed, Kind("measurement", {**fields, **spike}, _TEMPER * score)))
+    return max(options, key=lambda option: option[0])[1]
 
 
 def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
@@ -326,14 +312,12 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     shares = softmax([kind.score for kind in kinds])
     found, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
-    other = float(shares[1]) if len(kinds) > 1 else 0.0
-    is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
+    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _ORDERED_CODES)
     probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
-    if probability < DOUBTFUL and is_other_scale:
-        otherwise = "likelihood: categorical, if they have no order"
-    elif probability < DOUBTFUL and len(kinds) > 1:
+    if probability < DOUBTFUL:
         second = _of_kind(kinds[1], column, values, numbers).fields
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
+        otherwise = "likelihood: categorical, if they have no order" if is_order_doubtful else otherwise
     fields = {**found.fields}
     if not {"levels", "trials"} & set(fields):
         fields |= written.fields
@@ -360,8 +344,7 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
     if kind.name == "count":
         return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
     what = str(kind.fields["likelihood"])
-    if "transform" in kind.fields:
-        what = f"right-skewed, {what} on the log scale"
+    what = f"right-skewed, {what} on the log scale" if "transform" in kind.fields else what
     if "spike" in kind.fields:
         spike = kind.fields["spike"]
         share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
@@ -394,7 +377,11 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     """
     if len(texts) < 2 or max(map(len, texts)) > _LONGEST_LEVEL:
         return None
-    phrases = _without_shared([_phrase(text) for text in texts])
+    split = [_phrase(text).split() for text in texts]
+    for end in (-1, 0) * max(map(len, split)):  # the words with which all begin or end: `low risk` and `high risk`
+        if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
+            split = [words[:-1] if end else words[1:] for words in split]
+    phrases = [" ".join(words) for words in split]
     of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
     for ranks in (*of_words, _by_numbers(texts)):
         known = [rank for rank in ranks or () if rank is not None]
@@ -427,15 +414,6 @@ def _rank(phrase: str, order: list[list[str]]) -> int | None:
     return 0 if cut is None and _says_absent(phrase) else cut
 
 
-def _without_shared(phrases: list[str]) -> list[str]:
-    """Return phrases without the words with which all of them begin or end: `low risk` and `high risk`."""
-    split = [phrase.split() for phrase in phrases]
-    for end in (-1, 0) * max(map(len, split), default=0):
-        if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
-            split = [words[:-1] if end else words[1:] for words in split]
-    return [" ".join(words) for words in split]
-
-
 def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
@@ -444,15 +422,28 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     without = [text for text, match in zip(folded, matches, strict=True) if match is None]
     if len(numbered) < 2 or len(without) > 1 or not all(map(_says_absent, without)):
         return None
-    before = {frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", m["before"])))) for m in numbered}
+    below, above = (_beyond(end) for end in ("below", "above"))
+    before = {frozenset(words_of(above.sub(" ", below.sub(" ", match["before"])))) for match in numbered}
     if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
         return None  # `School 1`, `A1` and `B2`: codes
     after = [re.sub(r"[\W\d_]+", " ", match["after"]).split() for match in numbered]
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    marks = marks_of([match["number"] for match in numbered])
-    return [-math.inf if match is None else _rank_of_number(match, marks) for match in matches]
+    marks, ranks = marks_of([match["number"] for match in numbered]), list[float]()
+    for text, match in zip(folded, matches, strict=True):
+        if match is None:
+            ranks.append(-math.inf)
+            continue
+        plain, rest = number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
+        number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
+        ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
+        is_above = above.search(ends) is not None
+        is_below = below.search(ends) is not None and not is_above
+        is_above |= not is_below and text.rstrip().endswith("+")
+        letter = (ord(rest) - ord("a") + 1) / 1e4 if len(rest) == 1 and "a" <= rest <= "z" else 0.0  # `2a` below `2b`
+        ranks.append(number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
+    return ranks
 
 
 @cache
@@ -460,18 +451,6 @@ def _beyond(end: str) -> re.Pattern[str]:
     """Return the pattern of signs and words for values below or above a number."""
     words, links = ("|".join(data("orders")[listed]) for listed in (end, "links"))
     return re.compile(rf"{'<=?|≤' if end == 'below' else '>=?|≥'}|\b(?:{words})(?: (?:{links}))?\b")
-
-
-def _rank_of_number(match: re.Match[str], marks: Marks) -> float:
-    plain = number_as_written(match["number"], marks.decimal, marks.thousands)
-    number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
-    text, after = match.string, match["after"]
-    ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
-    is_above = _beyond("above").search(ends) is not None
-    is_below = _beyond("below").search(ends) is not None and not is_above
-    is_above |= not is_below and text.rstrip().endswith("+")
-    letter = (ord(after) - ord("a") + 1) / 1e4 if len(after) == 1 and "a" <= after <= "z" else 0.0  # `2a` below `2b`
-    return number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below)
 
 
 def _says_absent(text: str) -> bool:
@@ -486,16 +465,12 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
     """
-    first, second = (_phrase(without_number(text)) for text in pair)
-    for no, yes in data("answers")["pairs"]:
-        if first in no and second in yes:
-            return [0, 1]
-        if second in no and first in yes:
-            return [1, 0]
-    for place, (denied, other) in enumerate(((first, second), (second, first))):  # `nicht tastbar` of `tastbar`
-        words = denied.split()
-        others = [word for word in words if word not in data("answers")["denials"]]
-        if others != words and " ".join(others) == other:
+    phrases = [_phrase(without_number(text)) for text in pair]
+    for place in (0, 1):
+        first, second = phrases[place], phrases[1 - place]
+        denied = " ".join(word for word in first.split() if word not in data("answers")["denials"])
+        is_denied = first != denied == second  # `nicht tastbar` of `tastbar`
+        if is_denied or any(first in no and second in yes for no, yes in data("answers")["pairs"]):
             return [place, 1 - place]
     return None
 
@@ -639,28 +614,24 @@ def _one_spelling(column: Column) -> dict[str, str]:
 
 # The proposal for a column by its values: the first of these rules that has one.
 
-
-def propose_table_order(column: Column) -> Proposal | None:
-    """Propose the levels of an ordered categorical of pandas, whatever they write."""
-    return propose_levels(column) if len(column.order) > 2 and set(column.texts) <= set(column.order) else None
-
-
 KINDS: tuple[Callable[[Column], Proposal | None], ...] = (
-    leave_out_one_value,
     leave_out_dates,
-    propose_table_order,
     propose_identifier,
     propose_numbers,
     propose_levels,
 )
-"""In this order; each looks at a column without its words for missing values, and the first proposal is taken."""
+"""In this order; each looks at a column of several values, without words for missing ones. The first one counts."""
 
 
 def propose_by_values(column: Column) -> Proposal:
     """Return the proposal for a column by its values alone."""
     words = sorted(missing_words(column))
     left = column.without(set(words))
-    found = next(proposal for kind in KINDS if (proposal := kind(left)) is not None)
+    if len(left.texts) < 2:
+        return constant(left)
+    is_ordered = len(left.order) > 2 and set(left.texts) <= set(left.order)  # by pandas, whatever the levels write
+    rules = (propose_levels,) if is_ordered else KINDS
+    found = next(proposal for rule in rules if (proposal := rule(left)) is not None)
     found = found.extended(dates_among_others(left))
     if not words or "likelihood" not in found.fields:
         return found

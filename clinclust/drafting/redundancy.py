@@ -68,13 +68,12 @@ def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> Featur
     """Return the schema with roles and blocks of these findings where it declares none; one feature stays clustered."""
     features, comments, n_clustered = {feature.name: feature for feature in schema}, {}, len(schema.clustered)
     for finding in redundancies:
-        change, result = {"role": finding.role}, f", so its role is {finding.role} too"
-        if finding.block is not None:
-            change, result = {"block": finding.block}, ", so they are one block"
-        elif finding.role == "describe":
-            result = ", so it is described and not clustered on"
+        is_block, result = finding.block is not None, f", so its role is {finding.role} too"
+        if is_block or finding.role == "describe":
+            result = ", so they are one block" if is_block else ", so it is described and not clustered on"
+        change = {"block": finding.block} if is_block else {"role": finding.role}
         for feature in finding.open_in(features):
-            name, is_block = feature.name, finding.block is not None
+            name = feature.name
             if feature.block is None if is_block else name == finding.target and n_clustered > 1:
                 features[name] = Feature(**(feature.content() | change))
                 n_clustered -= not is_block
@@ -109,11 +108,7 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
     It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
     """
     n = max(n_columns, n_sources + 1)
-    return math.log(_ONE_TABLE_IN) + math.log(n) + _log_choices(n, n_sources)
-
-
-def _log_choices(n: int, k: int) -> float:
-    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) if k <= n else -math.inf
+    return math.log(_ONE_TABLE_IN) + math.log(n) + math.log(math.comb(n, n_sources))
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
@@ -221,10 +216,7 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
     slack = 1.1 + 2.0 * math.sqrt((k + 1) / n)  # the fitted weights are not the true ones
     # Levels and scores are whole without having been rounded.
     steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
-    of_target, of_sources = (
-        step_of(y) / 2.0 / (y if logs else np.ones(n)),
-        steps / 2.0 / (x if logs else np.ones((n, k))),
-    )
+    of_target, of_sources = step_of(y) / 2.0 / (y if logs else 1.0), steps / 2.0 / (x if logs else 1.0)
     rows = np.ones(n, dtype=bool)
     for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
         solution = np.linalg.lstsq(design[rows], response[rows])[0]
@@ -302,7 +294,9 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
-        maps = min(maps, _log_choices(n_x - 1, n_y - 1) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0)))
+        maps = min(
+            maps, math.log(math.comb(n_x - 1, n_y - 1)) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0))
+        )
     if n_x > n_y:
         how = "coarser" if is_binned else "levels"
     elif np.array_equal(one, other):
@@ -406,11 +400,21 @@ class _Compared:
 
         found: dict[int, Redundancy] = {}
         for y in sorted(sources, key=preference, reverse=True):
-            for x in sorted(sources[y], key=preference, reverse=True):
-                how = self._relate(x, y) if x not in found else None
-                determines_back = how is not None and how.how not in ("coarser", "levels")
-                if how is not None and not (determines_back and preference(x) < preference(y)):
-                    found[y] = self._describe(x, y, how)
+            for x in sorted((x for x in sources[y] if x not in found), key=preference, reverse=True):
+                ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
+                evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
+                if evident is None or evident.evidence < needed_evidence(len(self.names)):
+                    continue
+                are_lost = self.clustered[x] and self.n_observed[y] - evident.n > _MOST_LOST * self.n_observed[y]
+                determines_back = evident.how not in ("coarser", "levels")
+                if not are_lost and not (determines_back and preference(x) < preference(y)):
+                    is_named_otherwise = evident.how == "equal" and self.features[x].levels != self.features[y].levels
+                    how = _HOW["recoded" if is_named_otherwise else evident.how]
+                    among = self.among if evident.n == len(self.sample) else " who have these values"
+                    both = f"{shortened(self.names[y])} {how} {shortened(self.names[x])}"
+                    role = "describe" if self.clustered[x] else self.features[x].role
+                    reason = f"{both} in all {evident.n:,} subjects{among}"
+                    found[y] = Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
                     break
         return list(found.values())
 
@@ -435,23 +439,6 @@ class _Compared:
                 low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
                 pairs |= {(int(x), int(group)) for x in asked[cut[asked] & (high[:-1] <= low[1:]).all(axis=0)]}
         return sorted(pairs)
-
-    def _relate(self, x: int, y: int) -> Relation | None:
-        """Return how y is determined by x, if it surely is, and few subjects have y only."""
-        ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
-        found = relation(self.sample[:, x], self.sample[:, y], ordered, number)
-        if found is None or found.evidence < needed_evidence(len(self.names)):
-            return None
-        lost = self.n_observed[y] - found.n
-        return found if not self.clustered[x] or lost <= _MOST_LOST * self.n_observed[y] else None
-
-    def _describe(self, x: int, y: int, relation: Relation) -> Redundancy:
-        is_named_otherwise = relation.how == "equal" and self.features[x].levels != self.features[y].levels
-        how, n = _HOW["recoded" if is_named_otherwise else relation.how], relation.n
-        among = self.among if n == len(self.sample) else " who have these values"
-        reason = f"{shortened(self.names[y])} {how} {shortened(self.names[x])} in all {n:,} subjects{among}"
-        role = "describe" if self.clustered[x] else self.features[x].role
-        return Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
 
     def find_computed(self, decided: set[str]) -> list[Redundancy]:
         """Return the columns that several others determine."""

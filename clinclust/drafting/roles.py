@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -48,17 +48,6 @@ _LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
 _NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus"}
 
 
-@cache
-def _languages() -> dict[str, frozenset[str]]:
-    """Return the words by which each language is known, without those that are English too."""
-    roles = data("roles")
-    english = {word for concept in roles.values() for word in concept.get("en", ())}
-    return {
-        language: frozenset(word for concept in roles.values() for word in concept.get(language, ())) - english
-        for language in roles["language"]
-    }
-
-
 def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     """Return the listed words that count in a table with these names.
 
@@ -67,8 +56,13 @@ def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     """
     words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
     accented = {word for name in names if not name.isascii() for word in name_words(name)}
-    spoken = {language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING}
-    spoken |= {"en", "zh"}
+
+    def list_words(language: str) -> set[str]:
+        return {word for lists in data("roles").values() for word in lists.get(language, ())}
+
+    words -= list_words("en")
+    languages = (name for name in data("roles")["language"] if len(words & list_words(name)) >= _FEWEST_SPEAKING)
+    spoken = {"en", "zh", *languages}
     counting = {"language.spoken": frozenset(spoken)}
     for concept, lists in data("roles").items():
         of_concept = set[str]()
@@ -81,6 +75,12 @@ def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
                 of_concept |= {word for word in listed if len(word) >= _LONG_WORD or word in accented}
         counting[concept] = frozenset(of_concept)
     return counting
+
+
+def _is_called(names: Sequence[Sequence[str]], concept: str, table: Table, also: frozenset[str] = frozenset()) -> bool:
+    """Return whether a name is listed for a concept, or holds one of its words and, but for some, no others."""
+    beside, whole = (table.listed.get(f"{concept}.{key}", frozenset()) for key in ("beside", "names"))
+    return any(_bare(words) in whole or says_only(words, table.listed[concept], beside | also) for words in names)
 
 
 def _bare(words: Sequence[str]) -> str:
@@ -109,6 +109,8 @@ class Table:
         self.columns = [one.column for one in drafted]
         self.by_name = {one.column.name: one for one in drafted}
         self.listed = count_words(self.by_name)
+        if any(mentions(column.words, self.listed["event"]) for column in self.columns):
+            self.listed["survival"] |= self.listed["survival.with_event"]
         self.note = noted_several_rows(frame)
         self.has_row_names = any(one.feature.role == "id" for one in drafted)
         self.every = slice(None, None, 1 + len(frame) // _ROWS_COMPARED)  # row, of at most 4,000
@@ -121,15 +123,15 @@ class Table:
 
         ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
         """
-        crossed: dict[str, str] = {}
         visits = [column for column in self.columns if 2 <= len(column.texts) <= _MOST_VISITS]
-        for subjects in self.columns:
-            n, n_subjects = subjects.n_observed, len(subjects.texts)
-            if _FEWEST_CROSSED <= n_subjects <= n / 2 and subjects.are_codes:
-                full = (visit for visit in visits if n >= _CROSSED * n_subjects * len(visit.texts))
-                visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
-                crossed |= {} if visit is None else {subjects.name: visit.name}
-        return crossed
+        return {
+            subjects.name: visit.name
+            for subjects in self.columns
+            if _FEWEST_CROSSED <= len(subjects.texts) <= subjects.n_observed / 2 and subjects.are_codes
+            for visit in reversed(visits)
+            if subjects.n_observed >= _CROSSED * len(subjects.texts) * len(visit.texts)
+            if subjects is not visit and _tells_apart(subjects, visit)
+        }
 
     @cached_property
     def by_dictionary(self) -> dict[str, str]:
@@ -166,10 +168,21 @@ Rule = Callable[[DraftedColumn, Table], Role | None]
 """Looks at a column and its neighbours; returns a role with its evidence, or None."""
 
 
+def take_from(roles_of: Callable[[Table], dict[str, str]], reason: str) -> Rule:
+    """Return the rule that takes the roles that all columns of a table together give to some of them."""
+
+    def rule(one: DraftedColumn, table: Table) -> Role | None:
+        role = roles_of(table).get(one.column.name)
+        return None if role is None else Role(role, reason)
+
+    return rule
+
+
 # People: who a row is of.
 
 _FEWEST_SUBJECTS = 10
 _MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
+_LEAST_NUMBER = 100.0  # of `Kuh-Nr` 1001 to 9999, and not of `drug_id` 1 to 30
 
 
 def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
@@ -202,18 +215,13 @@ def people(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
     column, n_texts = one.column, len(one.column.texts)
     are_few_each = n_texts >= column.n_observed / _MOST_KEY_ROWS
-    is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith("nr")  # `HADM_ID`, `lopnr`
-    is_named = (is_numbered and are_few_each) or looks_identifying(column.name, is_unique=are_few_each)
+    is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
+    is_numbered &= are_few_each or bool((column.finite[:1] >= _LEAST_NUMBER).any())
+    is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
     is_many = n_texts >= max(_FEWEST_SUBJECTS, min(2 * _FEWEST_SUBJECTS, 0.8 * column.n_observed))
     if is_named and is_many and _may_name_subjects(one) and not _is_place(column.words, table):
         return Role("ignore", "names or numbers of people or families")
     return None
-
-
-def by_dictionary(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise names of published data dictionaries, as `dismeth` of Hospital Episode Statistics, in their tables."""
-    role = table.by_dictionary.get(one.column.name)
-    return None if role is None else Role(role, "by the data dictionary of its source")
 
 
 # The trial: its arms.
@@ -228,12 +236,11 @@ def arms(one: DraftedColumn, table: Table) -> Role | None:
         return None
     if not {" ".join(words_of(text)) for text in column.texts}.isdisjoint(table.listed["arm.levels"]):
         return Role("arm", "by its values")
-    listed, beside, names = table.listed["arm"], table.listed["arm.beside"], column.names
-    if any(_bare(words) in table.listed["arm.names"] or says_only(words, listed, beside) for words in names):
+    if _is_called(column.names, "arm", table):
         return Role("arm", "by its name")
     # Allocation makes all levels nearly as frequent: "study group", and no "age group".
     are_balanced = column.counts.size > 1 and column.counts.max() <= _BALANCED * column.counts.min()
-    if are_balanced and says_only(names[0], table.listed["arm.balanced"], beside):
+    if are_balanced and says_only(column.words, table.listed["arm.balanced"], table.listed["arm.beside"]):
         return Role("arm", "by its name, and its groups are of one size")
     return None
 
@@ -244,44 +251,35 @@ _FEWEST_TIMES, _FEWEST_DAYS, _LONGEST_BEFORE_TIME = 8, 100, 6
 _FEWEST_ROWS, _FEWEST_TIES, _DISTINCT, _BEGINS_NEAR_ZERO = 30, 10, 15, 0.1
 _MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
 _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.95, 0.8, 0.8
-_SHORTEST_STATUS = 4  # letters: `srvstat` is the status of `srv`, and `crps` is not that of `crp`
 _LONGEST_LEVEL = 100
 _NEAR_ITS_LIMIT, _ROUNDING, _ROWS_COMPARED = 0.5, 1e-6, 2_000
 _LEAST_NEVER = 0.1
 _DATES = ("dates", "times of day")
 
 
-def pairs(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a time and its event, which are called alike (`t1` and `d1`) or show it by their values."""
-    role = table.pairs.get(one.column.name)
-    return None if role is None else Role(role, "a time and its event, by their names or values")
-
-
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
     column, words = one.column, one.column.words
-    are_numbers = column.finite.size == len(column.texts)
-    is_named = are_numbers and len(column.texts) > 2 and " ".join(words) in table.listed["time.names"]
-    # Listed, of survival (`OS months`), or of an event (`days to death`).
-    listed, beside, survival = table.listed["time"], table.listed["survival.beside"], table.listed["survival"]
-    units = beside - {"in", "status", "event", "stat"}
-    for name in column.names if one.is_number or len(column.texts) > _FEWEST_TIMES else ():
-        is_named |= not {" ".join(name), _bare(name)}.isdisjoint(table.listed["time.names"])
-        is_named |= _bare(name).replace(" ", "") in listed or mentions(name, listed)
-        is_named |= says_only(name, survival, beside)
-        is_named |= mentions(name, table.listed["event"]) and not units.isdisjoint(name)
-    if is_named:
-        return Role("time", "by its name")
+    is_long = one.is_number or len(column.texts) > _FEWEST_TIMES
+    are_numbers = column.finite.size == len(column.texts) > 2
+    units = table.listed["survival.beside"] - {"in", "status", "event", "stat"}
+    for name in column.names:
+        is_named = not {" ".join(name), _bare(name)}.isdisjoint(table.listed["time.names"])
+        is_listed = _bare(name).replace(" ", "") in table.listed["time"] or mentions(name, table.listed["time"])
+        is_listed |= _is_called([name], "survival", table)  # `OS months`
+        is_listed |= len(name) > 1 and says_only(name, table.listed["survival.with_event"], units)
+        is_listed |= mentions(name, table.listed["event"]) and not units.isdisjoint(name)  # `days to death`
+        if (is_long and (is_named or is_listed)) or (are_numbers and " ".join(name) in table.listed["time.names"]):
+            return Role("time", "by its name")
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
     if n_never >= _LEAST_NEVER * max(column.n_observed, 1) and finite.size and (finite >= 0.0).all():
         return Role("time", "Inf where the event never came")
     counts_days = finite.size > 0 and (finite % 1 == 0).all() and finite.max() >= _FEWEST_DAYS  # no prothrombin time
-    if one.is_number and len(column.texts) > _FEWEST_TIMES and counts_days and _bare(words):
-        last = _bare(words).split()[-1]
-        rests = [len(last) - len(end) for end in table.listed["time.endings"] if last.endswith(end)]
-        if any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests):
-            return Role("time", "by the end of its name")
-    return None
+    last = ["", *_bare(words).split()][-1]
+    rests = [len(last) - len(end) for end in table.listed["time.endings"] if last.endswith(end)]
+    is_time = any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests) and counts_days
+    is_time &= one.is_number and len(column.texts) > _FEWEST_TIMES
+    return Role("time", "by the end of its name") if is_time else None
 
 
 def events(one: DraftedColumn, table: Table) -> Role | None:
@@ -304,34 +302,31 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
 def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     """Yield the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
-    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`, `rec` and `rec.s`. Nearly everybody has a time
-    above 0 at each level of the event, so that years of smoking are no time to a smoking status; and the event is no
-    cut of the time, as a raised CA-125 is.
+    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. Nearly everybody has a time above 0 at each level
+    of the event, so that years of smoking are no time to a smoking status; and the event is no cut of the time, as a
+    raised CA-125 is.
     """
     statuses, sure = table.listed["status"], table.listed["time.sure_affixes"]
-    events: dict[str, list[tuple[Column, bool, bool]]] = {}
+    events: dict[str, list[Column]] = {}
     for column in table.columns:
         if 2 <= len(column.texts) <= 4:
-            words = column.words
-            called, parted = "".join(words), len(words) > 1 and words[-1] in statuses
+            called = "".join(column.words)
             for stem in {called, *_stems(called, statuses)}:
-                n_letters = len(called) - len(stem)
-                has_status = stem != called and (parted or n_letters >= _SHORTEST_STATUS)
-                is_letter = n_letters == 1 and not parted  # `d1` with `t1`, and not `sga` with `ga_weeks`
-                events.setdefault(stem, []).append((column, has_status, is_letter))
+                events.setdefault(stem, []).append(column)
     for column in table.columns:
         numbers, called = column.finite, "".join(column.words)
         if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers.min() < 0:
             continue
-        begins_at_0 = numbers.min() <= _BEGINS_NEAR_ZERO * numbers.max()
-        for stem in {called, *_stems(called, table.listed["time.affixes"] | sure)}:
-            for event, has_status, is_letter in events.get(stem, ()):
-                is_other = stem != called and "".join(event.words) != stem
-                is_named = is_other or stem in _stems(called, sure) or (stem == called and has_status and begins_at_0)
-                is_named &= event is not column and not (is_letter and len(called) - len(stem) > 1)
-                by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts)) if is_named else ()
+        surely = _stems(called, sure)
+        for stem in _stems(called, table.listed["time.affixes"] | sure) - {called}:
+            for event in events.get(stem, ()):
+                rest = "".join(event.words).replace(stem, "", 1)
+                is_letter = len(rest) == 1 and event.words[1:][-1:] != [rest]  # `d1` of `t1`, not `sga` of `ga_weeks`
+                if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
+                    continue
+                by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
                 are_above = [np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level]
-                if is_named and all(are_above) and not _is_cut(by_level):
+                if event is not column and all(are_above) and not _is_cut(by_level):
                     yield from ((column.name, "time"), (event.name, "outcome"))
 
 
@@ -414,7 +409,8 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
 # The calendar, and visits.
 
 _YEARS, _FIRST_YEAR, _MOST_WORDS = (1900, 2035), 1850, 3
-_CALENDAR = {"month": 12, "week": 53, "quarter": 4}
+_CALENDAR = {"month": (1, 12), "week": (1, 53), "quarter": (1, 4), "weekday": (0, 7), "hour": (0, 24)}
+_FEWEST_DAYS_NAMED, _MOST_DAYS_NAMED = 3, 24  # in two spellings
 
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
@@ -424,6 +420,9 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
     numbers, is_long = one.column.finite, one.is_number or len(one.column.texts) > _MOST_ARMS
     if is_long and not table.listed["date"].isdisjoint(one.column.words):
         return Role("time", "by its name")  # the days of a spreadsheet too
+    are_few = _FEWEST_DAYS_NAMED <= len(one.column.texts) <= _MOST_DAYS_NAMED
+    if are_few and {_bare(words_of(text)) for text in one.column.texts} <= table.listed["calendar.days"]:
+        return Role("time", "days of the week or months")
     if not 0 < numbers.size == len(one.column.texts):
         return None
     low, high = float(numbers[0]), float(numbers[-1])
@@ -440,10 +439,10 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
         return None
     if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
-    for unit, most in _CALENDAR.items():
-        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(parts[unit]) for word in words)
-        if is_of_unit and low >= 1 and high <= most:
-            return Role("time", f"a {unit} of the year")
+    for unit, (least, most) in _CALENDAR.items():
+        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(parts[unit]) for word in (*words, "".join(words)))
+        if is_of_unit and low >= least and high <= most:
+            return Role("time", f"{unit}, by name and values")
     return None
 
 
@@ -457,8 +456,7 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
     if is_visit:
         return Role("time", "it tells the rows of a subject apart")
     is_count = one.feature.traits.is_count and column.numbers.min(initial=1.0) == 0.0  # visits to a doctor
-    is_named = says_only(column.words, table.listed["visit"], table.listed["visit.beside"])
-    return Role("time", "by its name") if is_named and not is_count else None
+    return Role("time", "by its name") if _is_called([column.words], "visit", table) and not is_count else None
 
 
 # Places: sites, regions, the design of a survey.
@@ -470,12 +468,11 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise sites, places, people who measured, and codes of the design of a survey."""
     column, words, finite = one.column, one.column.words, one.column.finite
     has_fractions = bool((finite % 1 != 0).any())
-    listed, beside = table.listed["sampling"], table.listed["sampling.beside"]
-    starts = tuple(word for word in listed if " " not in word and len(word) > 3)
+    starts = tuple(word for word in table.listed["sampling"] if " " not in word and len(word) > 3)
     for name in column.names:
         single = [word.removesuffix("s") for word in name]
-        is_listed = " ".join(name) in table.listed["sampling.names"] or says_only(single, listed, beside)
-        if is_listed or any(piece.startswith(starts) for piece in (*single, "".join(single))):
+        begins = any(piece.startswith(starts) for piece in (*single, "".join(single)))
+        if begins or _is_called([name, single], "sampling", table):
             return Role("site", "the design of a survey")
     if "cdisc" in table.listed["language.spoken"] and words and words[-1].endswith("fl"):  # `SAFFL`
         return Role("describe", "a flag of sets for analysis, by its name")
@@ -497,12 +494,8 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
 
 def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -> bool:
     """Return whether a name is one of sites or places, and says nothing else; `city` of no and yes is no place."""
-    site, place = table.listed["site"], table.listed["place"]
-    return (
-        _bare(words) in table.listed["site.names"]
-        or says_only(words, site, table.listed["site.beside"] | place)
-        or (may_be_town and says_only(words, place, table.listed["place.beside"] | site))
-    )
+    is_site = _is_called([words], "site", table, also=table.listed["place"])
+    return is_site or (may_be_town and _is_called([words], "place", table, also=table.listed["site"]))
 
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
@@ -632,7 +625,8 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
     column, words = one.column, one.column.words
     if not words or not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
         return None
-    is_answer = says_only(words, table.listed["answer"], table.listed["answer.beside"])
+    is_answer = _is_called([words], "answer", table)
+    is_answer |= not table.listed["answer.levels"].isdisjoint(_bare(words_of(text)) for text in column.texts)
     # A type that is no or yes is whether a subject has the disease.
     if set(words) <= table.listed["answer.if_yes_or_no"]:
         is_answer |= len(column.texts) == 2 and no_before_yes(column.texts) is not None
@@ -642,7 +636,8 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
 # One measurement in two units: the first division of a report would be the unit.
 
 _FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT = 5, 0.02
-_SPREADS, _GAP_OF_UNITS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 4.0, 0.02, 0.1
+_OF_WEIGHTS = (2.2046, 1000.0)  # pounds and grams in a kilogram; of children and adults, other ratios are by chance
+_SPREADS, _GAP_OF_UNITS, _GAP_OF_WEIGHTS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 0.4, 4.0, 0.02, 0.1
 
 
 def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
@@ -658,14 +653,17 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     numbers, cells = np.unique(values[np.isfinite(values)], return_counts=True)
     if numbers.size <= MOST_LEVELS or numbers[0] <= 0.0:
         return None
-    gaps = np.diff(np.log(numbers))
+    n_below, n = np.cumsum(cells)[:-1], cells.sum()
+    fewest = max(_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT * n)
+    are_some = np.minimum(n_below, n - n_below) >= fewest
+    is_weight = not table.listed["measured.weights"].isdisjoint(one.column.words)  # in kg and lb two modes nearly meet
+    gaps = np.where(are_some | (not is_weight), np.diff(np.log(numbers)), 0.0)
     cut = int(gaps.argmax()) + 1
     low, high = np.repeat(np.log(numbers[:cut]), cells[:cut]), np.repeat(np.log(numbers[cut:]), cells[cut:])
-    if min(low.size, high.size) < max(_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT * (low.size + high.size)):
-        return None
     least, most = sorted((float(low.std()), float(high.std())))
     step = float(np.median(high) - np.median(low))
-    if least <= 0.0 or most > _SPREADS * least or gaps.max() < _GAP_OF_UNITS * most or step < _APART * most:
+    gap = (_GAP_OF_WEIGHTS if is_weight else _GAP_OF_UNITS) * most
+    if min(low.size, high.size) < fewest or most > _SPREADS * least or gaps.max() < gap or step < _APART * most:
         return None
     # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
     error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LARGEST_ERROR)
@@ -673,7 +671,7 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     off = {
         abs(float(np.log(np.median((above_low - start) / times))) - float(np.median(low))): (times, start)
         for times, start in data("units")["conversions"]
-        if above_low[0] > start
+        if above_low[0] > start and (times in _OF_WEIGHTS or not is_weight)
     }
     if min(off) > max(error, _ROUNDED):
         return None
@@ -683,26 +681,21 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
         few, than, above, converted = high.size, "higher", ">", f"(x - {start:g}) / {times:g}"
     else:
         few, than, above, converted = low.size, "lower", "<", f"x * {times:g} + {start:g}"
+    converted = converted.replace("(x - 0)", "x").replace(" + 0", "").replace("- -", "+ ").replace("+ -", "- ")
     column = f"frame[{one.column.name!r}]"
-    look = LOOKS["two_units"].format(
-        few=few,
-        numbers=f"{column}.str.replace(',', '.')" if one.feature.decimal == "," else column,
-        n=low.size + high.size,
-        than=than,
-        column=column,
-        above=above,
-        limit=limit,
-        converted=converted.replace("(x - 0)", "x").replace(" + 0", "").replace("- -", "+ ").replace("+ -", "- "),
-    )
+    numbers_of = f"{column}.str.replace(',', '.')" if one.feature.decimal == "," else column
+    shown = {"few": few, "n": n, "than": than, "above": above, "limit": limit, "converted": converted}
+    look = LOOKS["two_units"].format(numbers=numbers_of, column=column, **shown)
     return Role("describe", "two units, until its values have one", look)
 
 
 RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
-    by_dictionary,
+    take_from(lambda table: table.by_dictionary, "by the data dictionary of its source"),
     arms,
-    pairs,
+    answers,
+    take_from(lambda table: table.pairs, "a time and its event, by their names or values"),
     calendar,
     follow_up,
     events,
@@ -712,7 +705,6 @@ RULES: tuple[Rule, ...] = (
     siblings,
     recorded_with,
     tied,
-    answers,
     mixed_units,
 )
 """In this order; each looks at every column that has no role yet: later rules know the roles that others gave."""

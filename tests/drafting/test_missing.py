@@ -6,6 +6,7 @@ import pytest
 from scored import scored
 
 from clinclust.drafting import draft_schema
+from clinclust.files.text_table import ColumnNotes, add_notes
 
 CODES_OF_FEW = [
     (["1.5", "2.5", "3.5", "NA", "n/a"], ("NA", "n/a")),
@@ -100,6 +101,13 @@ def test_a_code_for_unknown_is_one_in_all_columns_of_the_table():
     assert schema["score"].missing_codes == ()
 
 
+def test_a_code_without_a_label_means_what_its_label_says_in_other_columns():
+    answers, rng = (("1", "oui"), ("2", "non")), np.random.default_rng(4)
+    frame = pd.DataFrame({f"S{k}": rng.choice(["1", "2", "9"], 200) for k in range(5)})
+    add_notes(frame, {f"S{k}": ColumnNotes(levels=(*answers, *[("9", "NSP")] * (k < 3))) for k in range(5)})
+    assert {feature.missing_codes for feature in draft_schema(frame)} == {("9",)}
+
+
 def form(n=120):
     """Return an export of REDCap in which a quarter of the forms are empty, and which they are."""
     rng = np.random.default_rng(5)
@@ -113,8 +121,12 @@ def form(n=120):
     return frame, boxes, is_empty
 
 
-def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_repairs_them():
+@pytest.mark.parametrize("has_state", [True, False])
+def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_repairs_them(has_state):
     frame, boxes, is_empty = form()
+    if not has_state:  # the other fields of the form tell
+        frame["dose"] = frame["since"] = np.where(is_empty, None, np.arange(len(frame)) % 9)
+        frame = frame.drop(columns="history_complete")
     schema = draft_schema(frame)
     assert all(f"in {is_empty.sum()} rows" in schema.comments[name] for name in boxes)
     assert "LOOK" not in schema.comments["hb"]
@@ -124,35 +136,8 @@ def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_r
     assert local["frame"][boxes].isna().all(axis=1).tolist() == is_empty.tolist()
 
 
-def drinkers(n=300, gate=None):
-    """Return a survey whose questions on drinking are 0 for all who do not drink, and who drinks."""
-    rng = np.random.default_rng(4)
-    severity, drinks = rng.normal(size=n), rng.random(n) < 0.6
-    names = ("days", "glasses", "years")
-    amounts = {name: np.clip(np.round(9 + 3 * (severity + rng.normal(size=n))), 1, None) * drinks for name in names}
-    answers = {} if gate is None else {gate: np.where(drinks, "yes", "no")}
-    return pd.DataFrame(
-        {**answers, "age": rng.normal(50, 9, n).round(), "falls": rng.poisson(0.9, n), **amounts}
-    ), drinks
-
-
-@pytest.mark.parametrize(("gate", "first"), [(None, "days"), ("drinks", "drinks")])
-def test_questions_that_the_same_subjects_skip_are_missing_but_for_the_one_that_tells_who(gate, first):
-    frame, drinks = drinkers(gate=gate)
-    schema = draft_schema(frame)
-    skipped = [name for name in ("days", "glasses", "years") if name != first]
-    validated = schema.validate(frame)
-    for name in skipped:
-        assert "LOOK: 0 in the same" in schema.comments[name]
-        assert (validated[name].notna() == drinks).all()
-    for name in (first, "age", "falls"):
-        assert "0 in the same" not in schema.comments[name]
-        assert validated[name].notna().all()
-
-
-def test_zeros_of_different_subjects_are_answers():
-    frame, _ = drinkers()
-    rng = np.random.default_rng(5)
-    apart = frame.assign(**{name: rng.permutation(frame[name]) for name in ("days", "glasses", "years")})
-    assert not any(feature.missing_codes for feature in draft_schema(apart))
-    assert not any(feature.missing_codes for feature in draft_schema(frame.drop(columns="years")))
+def test_fields_asked_of_those_who_ticked_a_box_only_say_nothing_of_the_boxes():
+    frame, boxes, _ = form()
+    frame["dose"] = frame["since"] = np.where((frame[boxes] == 0).all(axis=1), None, np.arange(len(frame)) % 9)
+    schema = draft_schema(frame.drop(columns="history_complete"))
+    assert not any("no box" in schema.comments[name] for name in boxes)

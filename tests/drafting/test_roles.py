@@ -77,7 +77,7 @@ def test_names_say_which_numbers_are_times_places_and_weights(role, names):
 @scored(
     [
         "edad sexo evolucion:outcome fecha:time municipio:site",
-        "alter geschlecht tod:outcome ort:site",
+        "alter geschlecht tod:outcome ort:site AGS:site",
         "kon alder dod:outcome lan:site",
         "age sex tod:cluster x:cluster dismeth:cluster V024:cluster tran_out:cluster NECROPSIA:cluster",
         "USUBJID SITEID:site EOSSTT:outcome DTHADY:time LDDTHELD:time TRT01AN:arm SAFFL:describe COMP24FL:outcome",
@@ -105,8 +105,13 @@ def test_years_months_and_weeks_of_the_calendar_are_times_and_durations_are_none
         "epi_week": rng.integers(1, 53, N),
         "month_of_admission": rng.integers(1, 13, N),
         "entered": rng.uniform(1958, 1974, N).round(3),
+        "weekday": rng.integers(1, 8, N),
+        "admission_hour": rng.integers(0, 24, N),
+        "seen_on": rng.choice(["Mon", "Tue", "Wed", "Sat"], N),
+        "cycle": rng.choice(["2011-2012", "2013-2014", "2015-2016"], N),
     }
     features = {"gestational_week": rng.integers(24, 42, N), "calories": rng.integers(1000, 3000, N)}
+    features |= {"sleep_hour": rng.integers(4, 10, N), "marital": rng.choice(["mar", "sep", "div"], N)}
     schema = draft_schema(pd.DataFrame({**FEATURE, **cells, **features}))
     assert {schema[name].role for name in cells} == {"time"}
     assert {schema[name].role for name in features} == {"cluster"}
@@ -147,6 +152,7 @@ def test_years_of_an_exposure_are_no_time_to_its_status():
         (["1:DECEASED", "0:LIVING"], "outcome"),
         (["cura", "óbito"], "outcome"),
         (["COMPLETED", "DISCONTINUED"], "outcome"),
+        (["PD", "HC"], "describe"),
         (["mild", "severe"], "cluster"),
     ]
 )
@@ -196,6 +202,10 @@ def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
 def test_a_time_and_its_event_are_called_alike(time, event):
     schema = draft_schema(pd.DataFrame({**FEATURE, time: DAYS, event: TWO}))
     assert (schema[time].role, schema[event].role) == ("time", "outcome")
+
+
+def test_a_short_word_for_time_to_relapse_counts_beside_an_event_only():
+    assert (role_of("TTR", DAYS, relapse=TWO), role_of("TTR", DAYS)) == ("time", "cluster")
 
 
 def test_what_is_called_as_several_outcomes_are_is_an_outcome():
@@ -305,6 +315,7 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
         ("x", np.random.default_rng(9).choice(800_000, N, replace=False) + 100_000, "id"),
         ("x", np.random.default_rng(9).integers(350_010, 350_200, N), "site"),
         ("x", np.where(UNEVEN == 1, np.inf, DAYS), "time"),
+        ("Kuh_Nr", np.repeat(np.random.default_rng(9).permutation(9000)[: N // 4] + 1000, 4), "ignore"),
         ("HADM_ID", [*rng.permutation(10**5)[: N - 4], *[None] * 4], "ignore"),
         ("tvparnr", rng.permutation(np.repeat(np.arange(N // 2) * 3, 2)), "ignore"),
         ("phone", [*(600_000_000 + rng.permutation(10**6)[:90]), *[None] * 30], "ignore"),

@@ -68,13 +68,16 @@ def test_values_beyond_a_limit_are_numbers_of_a_column_of_many(below):
     assert len(table) == 200
 
 
-def test_points_are_thousands_in_a_table_of_decimal_commas():
+def test_decimal_commas_of_the_table_decide_what_three_decimals_and_points_are():
     ferritin = [f"{value:,}".replace(",", ".") for value in rng.integers(150, 3000, 100).tolist()]
-    hb = [f"{value:.1f}".replace(".", ",") for value in rng.normal(13, 1.5, 100)]
-    frame = pd.DataFrame({"Ferritin": ferritin, "Hb": hb})
+    hb, kalium = (
+        [f"{value:.{n}f}".replace(".", ",") for value in rng.normal(m, 0.4, 100)] for n, m in ((1, 13), (3, 4))
+    )
+    frame = pd.DataFrame({"Ferritin": ferritin, "Hb": hb, "kalium": kalium})
     schema = draft_schema(frame)
     assert (schema["Ferritin"].thousands, schema["Ferritin"].decimal) == (".", ",")
     assert schema.validate(frame)["Ferritin"].min() > 100
+    assert schema.validate(frame)["kalium"].max() < 10
 
 
 @given(st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 3), st.sampled_from(".,")), min_size=1, max_size=9))
@@ -167,13 +170,6 @@ def test_two_numbers_in_each_cell_are_no_identifier():
     assert "a column of its own" in comment
 
 
-def test_decimal_commas_of_the_table_decide_three_decimals():
-    kalium = [f"{value:.3f}".replace(".", ",") for value in rng.normal(4.2, 0.4, 60)]
-    hb = [f"{value:.1f}".replace(".", ",") for value in rng.normal(13, 1, 60)]
-    frame = pd.DataFrame({"kalium": kalium, "hb": hb})
-    assert draft_schema(frame).validate(frame)["kalium"].max() < 10
-
-
 @scored(
     [
         *((factor, share) for factor in (10.0, 1000.0, 88.42, 4.008) for share in (0.1, 0.5)),
@@ -193,6 +189,14 @@ def test_two_units_in_one_column_deserve_a_look_whose_line_repairs_them(factor, 
         local = {"frame": frame.copy(), "pd": pd}
         exec(repair, local)
         assert np.ptp(local["frame"]["hb"]) < 12 * max(1.0, factor if share == 0.5 else 1.0)
+
+
+@pytest.mark.parametrize("name", ["weight", "crp"])
+def test_of_weights_in_kg_and_lb_two_modes_may_nearly_meet(name):
+    rng = np.random.default_rng(1)
+    kg = rng.normal(72, 9, 300).round()
+    schema = draft_schema(pd.DataFrame({name: np.where(rng.random(300) < 0.3, (2.205 * kg).round(), kg)}))
+    assert ("as if in another unit" in schema.comments[name]) == (name == "weight")
 
 
 @pytest.mark.parametrize(("share", "mean", "mark"), [(0.2, 37.2, "."), (0.8, 99.0, "."), (0.2, 37.2, ",")])
