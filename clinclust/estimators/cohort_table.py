@@ -16,6 +16,7 @@ from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
 from clinclust.engine.problem.problem import Clusters
 from clinclust.errors import InputError, warn
+from clinclust.estimators import say
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
 from clinclust.files.row_choice import noted_several_rows, rows_taken
@@ -213,10 +214,7 @@ def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
     rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
     if len(rows):
         shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
-        warn(
-            f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
-            "as a subject, so leave notes, totals and empty rows out of the table"
-        )
+        warn(say("no_observed_value", n_rows=len(rows), rows=shown))
     first = copied_rows(frame, names) if noted_several_rows(frame) is None else None
     if first is None:
         return
@@ -251,20 +249,10 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchem
     if not schema.rows:
         return schema if selection is None or not selection.choice else schema.with_rows(selection.choice)
     if selection is None:
-        warn(
-            limited(
-                f"the schema takes {_rows(schema)}; nothing tells whether the table holds these. Read it with "
-                "clinclust.read_cohort(path, **schema.rows.as_dict())"
-            )
-        )
+        warn(limited(say("rows_unknown", rows=_rows(schema))))
         return schema
     if not selection.choice.follows(schema.rows):
-        raise InputError(
-            limited(
-                f"the schema takes {_rows(schema)}, but the table was read with another choice: "
-                f"{selection.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
-            )
-        )
+        raise InputError(limited(say("other_choice_of_rows", rows=_rows(schema), choice=selection.choice.in_words())))
     # The trends by which the table was summarised made its values, and are those of the model.
     return schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
 
@@ -277,12 +265,7 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame)
     missing = {name: int(validated[name].isna().sum()) for name in compared}
     affected = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
     if affected:
-        warn(
-            limited(
-                f"rows were taken by a condition on {listed(affected)}, in which the schema takes their values for "
-                "missing. If the condition compared missing codes, leave them out in it, as in: age != -9 and age < 18"
-            )
-        )
+        warn(limited(say("missing_in_condition", columns=listed(affected))))
 
 
 def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
@@ -293,10 +276,7 @@ def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
         return
     problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {rows.choice.in_words()}"
     if rows.choice.follows(fitted):
-        problem = (
-            "levels and slopes were estimated on this table and not by the mean lines of the cohort, so that they are "
-            "not comparable: read it with clinclust.read_cohort(path, **model.schema_.rows.as_dict())"
-        )
+        problem = say("other_trends")
     warn(limited(problem))
 
 
@@ -323,10 +303,7 @@ def cohort_and_schema(
 
         if isinstance(X, pd.DataFrame) and not is_numbered(X):
             schema = draft_schema(X, progress=progress)
-            warn(
-                "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
-                "because the likelihoods decide what is found"
-            )
+            warn(say("schema_was_drafted"))
         else:
             schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
@@ -334,11 +311,7 @@ def cohort_and_schema(
     validated = schema.validate(table, warn=False)
     warn_of_missing_in_condition(schema, validated)
     if len(validated) == 1:
-        raise InputError(
-            "No feature is left to cluster on: the cohort has one subject, and subtypes need at least "
-            "two. Check how the file was read or filtered",
-            in_python=" (n_samples = 1)",
-        )
+        raise InputError(say("one_subject"), in_python=" (n_samples = 1)")
     return validated, schema
 
 
@@ -364,10 +337,7 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
     """Return a two-dimensional array of at least one column; masked values become missing."""
     sparse = sys.modules.get("scipy.sparse")  # a sparse matrix exists only if its package was imported
     if sparse is not None and sparse.issparse(X):
-        raise InputError(
-            f"{called}: sparse data was passed, but dense data is required; use {called}.toarray(), in which every "
-            "value that is not stored is 0, not missing"
-        )
+        raise InputError(say("sparse_table", called=called))
     if not isinstance(X, np.ndarray) and (hasattr(X, "column_names") or hasattr(X, "columns")):
         raise InputError(
             f"{called} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}, whose columns have names; pass "
@@ -382,15 +352,9 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
             X = np.where(np.ma.getmaskarray(X), missing, X.data.astype(np.float64 if of_numbers else object))
         table = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            f"{called} cannot be read as an array of shape (N, D); every subject needs the same number of values"
-        ) from error
+        raise InputError(say("ragged_array", called=called)) from error
     if table.ndim != 2:
-        raise InputError(
-            f"{called} must be a table of shape (N, D), with one row for each subject; this array has shape "
-            f"{table.shape}. Reshape your data: array.reshape(1, -1) for one subject, array.reshape(-1, 1) for one "
-            "feature"
-        )
+        raise InputError(say("no_table", called=called, shape=table.shape))
     if table.shape[1] == 0:
         raise InputError(f"{called} has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
     if np.iscomplexobj(table):

@@ -69,6 +69,7 @@ from clinclust.engine.search.restarts import (
 )
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
 from clinclust.errors import InputError, SchemaError, visible, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_rows
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, walk_tree
@@ -112,10 +113,7 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
     """
     frame, schema = cohort_and_schema(X, settings.schema, progress=settings.progress)
     if isinstance(settings.n_clusters, Integral) and settings.n_clusters > len(frame):
-        raise InputError(
-            f"{settings.n_clusters} subtypes were asked for, and the cohort has {len(frame)} subjects; ask for fewer "
-            "subtypes, or check how the table was read or filtered"
-        )
+        raise InputError(say("too_few_subjects", n_clusters=settings.n_clusters, n_subjects=len(frame)))
     refuse_too_large_a_floor(settings.min_size, len(frame))
     cohort = posed(settings, frame, schema)
     refuse_or_warn_of_memory(cohort.problem, settings)
@@ -151,11 +149,7 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
             lost[str(feature.block)] = lost.get(str(feature.block), 0) + n_lost
     blocks = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
     if blocks:
-        warn(
-            "values of multivariate Gaussian blocks that take no part in the search, because their subject has no "
-            f"value in a more complete feature of the block: {'; '.join(blocks)}. Where these are many, take the "
-            "features with the most missing values out of the block"
-        )
+        warn(say("unused_values_of_blocks", blocks="; ".join(blocks)))
 
 
 # The search of a fit: from a prepared cohort to its `Fit`.
@@ -249,10 +243,7 @@ def warn_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> None:
         warn(f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`")
     if fit.stopped_early_:
         path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
-        warn(
-            f"The search was {STOPPED_EARLY}{path}. The limit was {settings.max_seconds:g} seconds (`max_seconds`). "
-            "Allow more to see whether the subtypes change"
-        )
+        warn(say("search_ended_early", ended=STOPPED_EARLY, about_the_path=path, max_seconds=settings.max_seconds))
     misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
     if misfits is not None:
         warn(misfits)
@@ -693,10 +684,7 @@ def warning_of_misfits(compared: pd.DataFrame) -> str | None:
     features, lines_of = ("1 feature is", "this line") if n == 1 else (f"{n} features are", "these lines")
     also = probably_too(compared)
     also = f"\n  {also}" if also else ""
-    return limited(
-        f"{features} described clearly better by another likelihood than the schema declares; this can invent "
-        f"subtypes. Write {lines_of} into the schema instead, and fit again:{lines}{more}{also}"
-    )
+    return limited(say("misfits", features=features, these_lines=lines_of, lines=lines, more=more, also=also))
 
 
 def probably_too(compared: pd.DataFrame) -> str:

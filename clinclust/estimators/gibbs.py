@@ -28,6 +28,7 @@ from clinclust.engine.sampling.chains import (
 )
 from clinclust.engine.search.plan import Budget, SearchPlan, interruptible
 from clinclust.errors import InputError, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
 from clinclust.estimators.fit import Fit
@@ -276,10 +277,7 @@ class GibbsDP(SamplerParameters, FittedEstimator):
                 f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
                 for row in rows.itertuples()
             )
-            warn(
-                f"The chains have not come to the same distribution in {self.n_sweeps_:,} sweeps: {named}; R-hat "
-                "should be at most 1.01, with 400 effective draws. Raise `max_sweeps`, and take probabilities as rough"
-            )
+            warn(say("chains_differ", n_sweeps=self.n_sweeps_, quantities=named))
         return self
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:

@@ -24,6 +24,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Clusters, probabilities
 from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, InputError, refuse, warn
+from clinclust.estimators import say
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
 from clinclust.estimators.explanation import explanation
@@ -429,10 +430,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         values = model_values(frame, features)
         rows = frame.index[frame[self.selected_features_].isna().all(axis="columns").to_numpy()]
         if self.selected_features_ and len(rows):
-            warn(
-                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
-                "most frequent one, by its size alone"
-            )
+            warn(say("nothing_observed", rows=_which(rows)))
         _warn_of_far_columns(clusters, values)
 
         def scores() -> Array:
@@ -636,10 +634,7 @@ def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Non
         below = sizes / sizes.sum() @ np.array([predictive.cdf(new) for predictive in predictives])
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
-            warn(
-                f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "
-                "cohort; check the unit, the decimal mark and the missing codes of this table"
-            )
+            warn(say("beyond_the_cohort", column=feature.column, n_far=int(is_far.sum()), n_values=new.size))
 
 
 def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
@@ -654,10 +649,7 @@ def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
     if missing.any():
         yield f"{_which(frame.index[missing])} no identifier ({', '.join(names)})"
     if repeated.any():
-        yield (
-            f"{_which(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
-            "assigned by itself"
-        )
+        yield say("repeated_identifiers", rows=_which(frame.index[repeated]), columns=", ".join(names))
 
 
 def _which(labels: pd.Index) -> str:
@@ -697,10 +689,7 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
             which = f"{len(labels)} rows, first" if len(labels) > _SHOWN_ROWS else "row" if len(labels) == 1 else "rows"
             noted.append(f"{name} ({which} {', '.join(map(str, labels[:_SHOWN_ROWS]))})")
     more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
-    note = (
-        "values that the model does not know were taken for missing, as asked: "
-        f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
-    )
+    note = say("values_taken_for_missing", columns=", ".join(noted[:_SHOWN_COLUMNS]), more=more)
     return cleared, rows_of, note if noted else ""
 
 

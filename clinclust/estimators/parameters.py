@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clinclust.arguments import ON_OR_OFF, RANDOM_STATE, SCHEMA, Rule, is_number, is_whole
 from clinclust.errors import InputError, refuse
+from clinclust.estimators import say
 
 if TYPE_CHECKING:
     import numpy as np
@@ -400,10 +401,7 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     searches = {name: f"{name}={parameters[name]!r}" for name, is_asked in is_searched.items() if is_asked}
     problems = list[str]()
     if "missing" in published and searches:
-        problems.append(
-            f"missing='mode' cannot be combined with {', '.join(searches.values())}: these would take filled values "
-            "for observed ones; leave them out, or integrate missing values out (missing='marginal', the default)"
-        )
+        problems.append(say("modes_with_a_search", searches=", ".join(searches.values())))
     # Hyperparameters and the concentration form one search, and so do coarsening and outlying values.
     one_search = ({"hyperparameters", "concentration"}, {"coarsening", "outlying_share"})
     if len(searches) > 1 and searches.keys() not in one_search:

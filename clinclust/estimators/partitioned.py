@@ -57,6 +57,7 @@ from clinclust.engine.search.plan import (
 )
 from clinclust.engine.search.settle import N_DIVIDED, SweepResult, added, compact, minimum_gain, resettle
 from clinclust.errors import CohortError, InputError, refuse, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
 from clinclust.estimators.fit import AllSubjects, Fit, PartitionedFit
@@ -143,10 +144,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     if schema is None:
         from clinclust.drafting import draft_schema
 
-        warn(
-            "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
-            "the likelihoods decide what is found"
-        )
+        warn(say("schema_of_partitions_was_drafted"))
         schema = draft_schema(table, progress=False)
     functions = [
         partial(read, schema=schema, first=int(start), share=share, seed=seed, store=place.store)
@@ -365,10 +363,7 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
             yield OnWorkers(client), pool
     except Exception as error:
         if is_of_workers(error) or client.status != "running":
-            raise InputError(
-                f"the Dask client or its workers were lost ({type(error).__name__}); keep the client open, give "
-                "the workers more memory or the table smaller partitions (repartition), and fit again"
-            ) from error
+            raise InputError(say("workers_lost", error=type(error).__name__)) from error
         raise
 
 
@@ -612,10 +607,7 @@ class Site:
             numbers[f"values of {name}"] = int((~np.isnan(values)).sum())
         few = ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest)
         if few:
-            raise InputError(
-                f"the site has only {few}, and sums of fewer than {fewest} (`fewest`) are not sent; set these columns "
-                "to missing here"
-            )
+            raise InputError(say("small_site", few=few, fewest=fewest))
         self._made: list[Labels] = []
         self._asked: set[str] = set()
 
@@ -638,10 +630,7 @@ class Site:
         earlier = _AFTER.get(question, ())
         problems = [f"{question!r} is asked after {name!r}" for name in earlier if name not in self._asked]
         if question in self._asked or (question in _AFTER and not problems and not self._made):
-            problems.append(
-                f"{question!r} was asked before: a `Site` answers in one fit, because what differs between the answers "
-                "in two fits may belong to one subject; make another `Site` if that is meant"
-            )
+            problems.append(say("asked_before", question=question))
         names = inspect.signature(getattr(self, f"_{question}")).parameters
         wanted = [*(name for name in names if name != "model"), *(_MODEL if "model" in names else ())]
         for what, which in (("lacks", set(wanted) - {*sent}), ("knows no", {*sent} - set(wanted))):

@@ -28,6 +28,7 @@ from clinclust.engine.problem.encoding import Encoding, in_encoded_order, member
 from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters, stated_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, Term
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
 from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
@@ -500,9 +501,7 @@ def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
             raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
     size = (folder / _TEXT).stat().st_size
     if size > LARGEST:
-        raise InputError(
-            f"{folder / _TEXT} has {size:,} bytes, and at most {LARGEST:,} are read: no model is that large"
-        )
+        raise InputError(say("too_many_bytes", file=folder / _TEXT, n_bytes=size, largest=LARGEST))
     text, numbers, listed = (folder / _TEXT).read_bytes(), (folder / _NUMBERS).read_bytes(), read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
@@ -510,10 +509,7 @@ def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     model = _read(folder, text, numbers)
     assignments = {name: digest for name, digest in listed.items() if name == _ASSIGNMENTS}
     if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, assignments):
-        warn(
-            f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
-            "another run"
-        )
+        warn(say("other_assignments", file=folder / _ASSIGNMENTS))
     return model
 
 
@@ -534,10 +530,7 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
             raise InputError(f"{_TEXT} was not written by clinclust, or was edited")
         number, writer = text["clinclust_model"], str(text.get("clinclust_version", "unknown version"))
         if type(number) is not int or number != _FORMAT:
-            raise InputError(
-                f"its format is {str(number)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it "
-                f"with the clinclust that saved it ({writer[:20]})"
-            )
+            raise InputError(say("other_format", number=str(number)[:20], readable=_FORMAT, writer=writer[:20]))
         arrays = read_arrays(numbers)
         reader = Reader(arrays)
         fit = reader.read_fields(Fit, text["fit"])

@@ -23,6 +23,7 @@ from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
 from clinclust.engine.search.settle import N_DIVIDED
 from clinclust.errors import InputError, warn
+from clinclust.estimators import say
 from clinclust.estimators.parameters import (
     AUTOMATIC_SHARE,
     PublishedParameters,
@@ -120,10 +121,7 @@ class Settings(PublishedParameters):
         features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
         in_parts = sorted({feature.column for feature in features if feature.is_part})
         if self.fills_modes and in_parts:
-            raise InputError(
-                f"missing='mode' cannot be combined with a spike or a limit ({listed(in_parts)}): it would fill in an "
-                "amount for values that have none; leave missing='mode' out"
-            )
+            raise InputError(say("modes_with_a_spike", columns=listed(in_parts)))
         blocks = {feature.block for feature, family in zip(features, likelihoods, strict=True) if family.n_before}
         if options and blocks:
             raise InputError(

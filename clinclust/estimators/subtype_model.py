@@ -24,6 +24,7 @@ from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import CohortError, InputError, not_fitted, on_one_line, refuse, warn
+from clinclust.estimators import say
 from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.fit import NO_FLOOR, Fit
 from clinclust.estimators.parameters import cluster_codes, parameter_problems
@@ -475,9 +476,7 @@ def _problems(values: NDArray[Any]) -> list[str]:
     missing = [str(row) for row, value in enumerate(labels) if value is None]
     if missing:
         problems.append(
-            f"labels: {len(missing)} of {len(values)} are missing (first at position "
-            f"{', '.join(missing[:_SHOWN_ROWS])}, counted from 0); leave these subjects out of the labels and of the "
-            "frame, or give them a group of their own"
+            say("labels_missing", n_missing=len(missing), n_labels=len(values), places=", ".join(missing[:_SHOWN_ROWS]))
         )
     for value in labels:
         is_fraction = isinstance(value, float) and not value.is_integer()
@@ -562,17 +561,10 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
     if rows is None:
         names = [str(name) for name in validated]
         compared = ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
-        raise InputError(
-            f"the table has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
-            "schema, but it holds other subjects or other values; give the table that the model was fitted on (its "
-            f"rows may be in any order), or fit the model again on this one (compared: {compared})"
-            f"{hint_at_rows(model.schema_)}"
-        )
+        raise InputError(say("other_subjects", n_rows=len(frame), compared=compared, hint=hint_at_rows(model.schema_)))
     if np.array_equal(rows, np.arange(len(rows))):
         return FittedCohort.of(model, validated)
-    warn(
-        "the rows of the table are in another order than when the model was fitted; they were put back into that order"
-    )
+    warn(say("rows_in_another_order"))
     return FittedCohort.of(model, validated.iloc[rows], rows)
 
 
@@ -588,10 +580,7 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
             source, which = "the labels are of", "which the labels are of"
         return [f"the table has {len(frame)} rows, but {source} {len(model.labels_)} subjects; give the table {which}"]
     if model.index_ is not None and not model.index_.equals(frame.index):
-        return [
-            "the labels are a Series whose index differs from the table's, so its order may differ too; align them "
-            "with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
-        ]
+        return [say("other_index")]
     return []
 
 
