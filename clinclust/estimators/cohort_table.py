@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 """The hash of a missing value of any type."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class CohortFingerprint:
     """Recognises the cohort of a fit and restores its order, without storing values.
 
@@ -61,7 +61,7 @@ class CohortFingerprint:
     """Prefix of every hash, which depends on the fit."""
     digest: str
     """SHA-256 of the sorted hashes of the rows."""
-    hidden_order: NDArray[np.uint32]
+    hidden_order: NDArray[np.uint32] = field(repr=False)
     """(N,) row of each subject in the order of the sorted hashes, combined by exclusive or with the keystream."""
 
     def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
@@ -80,9 +80,6 @@ class CohortFingerprint:
         rows = np.empty_like(fitted)
         rows[fitted] = order
         return rows
-
-    def __repr__(self) -> str:
-        return f"CohortFingerprint({self.hidden_order.size:,} subjects, {self.digest[:12]})"
 
 
 def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
@@ -158,13 +155,9 @@ def _values(column: pd.Series, keys: Words) -> Words:
 
 
 def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
-    from pandas.util import hash_array
-
-    try:
-        return hash_array(texts, hash_key=f"{keys[0]:016x}", categorize=False)
-    except UnicodeEncodeError:  # an identifier may hold half of a character
-        encoded = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
-        return hash_array(np.array(encoded, dtype=object), hash_key=f"{keys[0]:016x}", categorize=False)
+    # An identifier may hold half of a character.
+    encoded = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
+    return pd.util.hash_array(np.array(encoded, dtype=object), hash_key=f"{keys[0]:016x}", categorize=False)
 
 
 # Rows that are exact copies of an earlier row, in a cohort that has more of them than chance explains.
@@ -189,14 +182,14 @@ def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
     factors = np.random.default_rng(0).integers(2**64, size=len(names), dtype=np.uint64)
     total = np.zeros(len(frame), dtype=np.uint64)
     for name, factor in zip(names, factors, strict=True):
-        total += _hashes(frame[name]) * factor
+        total += pd.util.hash_pandas_object(frame[name], index=False).to_numpy() * factor
     codes, different = pd.factorize(total)
     if len(frame) - different.size <= _FEW * len(frame):
         return None
     firsts = np.flatnonzero(~pd.Series(total).duplicated())
     log_expected, has_neighbour = np.full(firsts.size, np.log(firsts.size)), np.zeros(firsts.size, dtype=np.bool_)
     for name, factor in zip(names, factors, strict=True):
-        hashes = _hashes(frame[name])[firsts]
+        hashes = pd.util.hash_pandas_object(frame[name], index=False).to_numpy()[firsts]
         values, _ = pd.factorize(hashes)
         log_expected += np.log(np.bincount(values) / firsts.size)[values]
         has_neighbour |= pd.Series(total[firsts] - hashes * factor).duplicated(keep=False).to_numpy()
@@ -220,19 +213,8 @@ def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
         return
     copies = np.flatnonzero(first != np.arange(first.size))
     shown = ", ".join(f"{frame.index[row]} is {frame.index[first[row]]}" for row in copies[:_SHOWN])
-    warn(
-        limited(
-            f"{copies.size:,} of {first.size:,} rows are exact copies of an earlier row in all features to cluster on, "
-            f"more than chance explains ({first.size - copies.size:,} rows are distinct; first copies: row {shown}). "
-            "Each counts as a subject, so copies form subtypes of their own. If rows were entered twice, take them out "
-            "of the table (in pandas: frame.drop_duplicates([names of these features])); if patients have several "
-            "rows, keep one row of each with `one_row_per`"
-        )
-    )
-
-
-def _hashes(column: pd.Series) -> NDArray[np.uint64]:
-    return np.asarray(pd.util.hash_pandas_object(column, index=False), dtype=np.uint64)
+    n_rows, n_copies = first.size, copies.size
+    warn(limited(say("copied_rows", n_copies=n_copies, n_rows=n_rows, n_distinct=n_rows - n_copies, copies=shown)))
 
 
 # The cohort as a table of named columns, from a DataFrame or an array, with its schema and choice of rows.
@@ -249,23 +231,13 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchem
     if not schema.rows:
         return schema if selection is None or not selection.choice else schema.with_rows(selection.choice)
     if selection is None:
-        warn(limited(say("rows_unknown", rows=_rows(schema))))
+        warn(limited(say("rows_unknown", rows=schema.rows.in_words())))
         return schema
     if not selection.choice.follows(schema.rows):
-        raise InputError(limited(say("other_choice_of_rows", rows=_rows(schema), choice=selection.choice.in_words())))
+        stated, choice = schema.rows.in_words(), selection.choice.in_words()
+        raise InputError(limited(say("other_choice_of_rows", rows=stated, choice=choice)))
     # The trends by which the table was summarised made its values, and are those of the model.
     return schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
-
-
-def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame) -> None:
-    """Warn of rows that were chosen by a value which the schema takes for missing, such as -9 for an age."""
-    if rows_taken(validated) is None or schema.rows.where is None:
-        return
-    compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
-    missing = {name: int(validated[name].isna().sum()) for name in compared}
-    affected = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
-    if affected:
-        warn(limited(say("missing_in_condition", columns=listed(affected))))
 
 
 def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
@@ -274,19 +246,13 @@ def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
     if rows is None or fitted is None or (rows.choice.follows(fitted) and rows.choice.trends == fitted.trends):
         return
-    problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {rows.choice.in_words()}"
-    if rows.choice.follows(fitted):
-        problem = say("other_trends")
-    warn(limited(problem))
+    what = "other_trends" if rows.choice.follows(fitted) else "other_rows_of_model"
+    warn(limited(say(what, rows=schema.rows.in_words(), choice=rows.choice.in_words())))
 
 
 def hint_at_rows(schema: FeatureSchema) -> str:
     """Return the choice of rows of the cohort in parentheses, for a message; empty if unknown."""
-    return limited(f" (the model was fitted on {_rows(schema)})") if schema.rows else ""
-
-
-def _rows(schema: FeatureSchema) -> str:
-    return f"some rows of its table: {schema.rows.in_words()}"
+    return limited(say("hint_at_rows", rows=schema.rows.in_words())) if schema.rows else ""
 
 
 def cohort_and_schema(
@@ -309,7 +275,12 @@ def cohort_and_schema(
     table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
     schema = schema_with_rows(schema, table)
     validated = schema.validate(table, warn=False)
-    warn_of_missing_in_condition(schema, validated)
+    if schema.rows.where is not None and rows_taken(validated) is not None:
+        # Rows may have been chosen by a value which the schema takes for missing, such as -9 for an age.
+        compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
+        missing = {name: int(validated[name].isna().sum()) for name in compared}
+        if affected := [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]:
+            warn(limited(say("missing_in_condition", columns=listed(affected))))
     if len(validated) == 1:
         raise InputError(say("one_subject"), in_python=" (n_samples = 1)")
     return validated, schema
@@ -339,10 +310,8 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
     if sparse is not None and sparse.issparse(X):
         raise InputError(say("sparse_table", called=called))
     if not isinstance(X, np.ndarray) and (hasattr(X, "column_names") or hasattr(X, "columns")):
-        raise InputError(
-            f"{called} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}, whose columns have names; pass "
-            f"{called}.to_pandas(), in which columns are found by their names"
-        )
+        library = type(X).__module__.partition(".")[0]
+        raise InputError(say("table_of_library", called=called, library=library, kind=type(X).__name__))
     if X is None or isinstance(X, str | bytes | dict | set):
         raise InputError(f"{called} must be {TABLE}, or an array of shape (N, D), not {type(X).__name__}")
     try:

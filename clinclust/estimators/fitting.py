@@ -7,6 +7,7 @@ and the number of subtypes (`as_asked`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
-    ResolutionStep,
     alternate,
     carry_on,
     choose_greedily,
@@ -126,7 +126,14 @@ def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: F
     problem = interruptible(partial(pose_for, settings, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame))
     warn_of_rows(frame, list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features)))
-    _warn_of_gaps(problem, frame)
+    # Values of a multivariate Gaussian block are not used where a more complete feature of the block is missing.
+    encoding, arrays, lost = problem.cohort.encoding, problem.cohort.arrays, Counter[str]()
+    n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        if likelihood.n_before:
+            lost[str(feature.block)] += int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
+    if blocks := [f"{block}: {n} value(s)" for block, n in lost.items() if n]:
+        warn(say("unused_values_of_blocks", blocks="; ".join(blocks)))
     return Prepared(frame, schema, problem)
 
 
@@ -135,21 +142,6 @@ def warn_of_visits(frame: pd.DataFrame) -> None:
     note = noted_several_rows(frame)
     if note is not None:
         warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {note.sentence()}"))
-
-
-def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
-    """Warn of values in a multivariate Gaussian block that are not used, because a more complete one is missing."""
-    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
-    n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
-    lost: dict[str, int] = {}
-    for index, likelihood in enumerate(encoding.likelihoods):
-        if likelihood.n_before:
-            feature = encoding.features[index]
-            n_lost = int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
-            lost[str(feature.block)] = lost.get(str(feature.block), 0) + n_lost
-    blocks = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
-    if blocks:
-        warn(say("unused_values_of_blocks", blocks="; ".join(blocks)))
 
 
 # The search of a fit: from a prepared cohort to its `Fit`.
@@ -297,11 +289,11 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     branch = np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
     if plan.fill_modes:
         return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
-    if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
-        return _chosen(sampled_steps(problem, plan, branch), plan)
-    starts = _starts(problem, plan)
-    if plan.choose_coarsening:
-        return _chosen(resolution_steps(problem, starts, plan, branch), plan)
+    is_sampled = plan.begins_in_sample and problem.cohort.n_subjects >= LARGE
+    starts = [] if is_sampled else _starts(problem, plan)
+    if is_sampled or plan.choose_coarsening:
+        steps = sampled_steps(problem, plan, branch) if is_sampled else resolution_steps(problem, starts, plan, branch)
+        return replace(steps[chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
     if plan.outlying_share > 0.0:
         return search_with_outlying(problem, starts, plan)
     if plan.concentration != "cross-validation":
@@ -312,10 +304,6 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     chosen = max(tried, key=lambda row: row["held_out_log_density"])
     result = _search_under(problem, starts, plan, chosen["concentration"])
     return replace(result, tried=[row | {"chosen": row is chosen} for row in tried])
-
-
-def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
-    return replace(steps[chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
 
 
 def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
@@ -577,7 +565,12 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     first: `feature`, `declared`, `better` (or None), `evidence` (nats), `n_values`, `declared_groups` and
     `better_groups` (k), `is_misfit`, `schema_line` (the line of the schema that declares the better one).
     """
-    rows = _subjects(fit, frame, order)
+    rows: Labels | slice = slice(None)
+    if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
+        if order is None:
+            values = model_values(frame, sorted(fit.clusters_.encoding.features, key=fit.schema_.clustered_parts.index))
+            order = canonical_order(list(values.values()))
+        rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
     features = fit.clusters_.encoding.features
@@ -592,17 +585,6 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
         comparisons.append(_compare(feature, scores[is_usual], labels[is_usual], tree))
     table = pd.DataFrame(comparisons, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
     return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
-
-
-def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | slice:
-    """Return the rows that are compared; they do not depend on the order of the table."""
-    if len(frame) <= _MOST_SUBJECTS:
-        return slice(None)
-    if order is None:
-        possible = fit.schema_.clustered_parts
-        features = tuple(part for part in possible if not {part.name, part.column} & set(fit.uninformative_))
-        order = canonical_order(list(model_values(frame, features).values()))
-    return order[:: -(-len(frame) // _MOST_SUBJECTS)]
 
 
 class _Described(NamedTuple):

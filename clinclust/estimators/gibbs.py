@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from threading import Event
 from typing import Any, Self
 
 import numpy as np
@@ -42,7 +41,7 @@ from clinclust.estimators.parameters import (
     documented,
     seed_of,
 )
-from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, require_search
+from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, require_search, with_attributes_of
 from clinclust.progress import Progress
 
 # Posterior: draws of partitions, and the chains of a fit of `GibbsDP`.
@@ -56,25 +55,28 @@ class Posterior:
     """Draws of partitions, in the order of the table; a fitted `GibbsDP` has the attributes that end in `_`."""
 
     draws_: NDArray[np.int32]
-    """(S, N) clusters of each kept draw, 0 .. K_s - 1."""
+    """(S, N)"""
     chains: Chains
     """In the order of the encoded subjects."""
     problem: Problem = field(repr=False)
 
     @cached_property
     def labels_(self) -> Labels:
-        """The point estimate, int64 (N,), clusters by decreasing size."""
+        """The point estimate, int64 (N,): cluster of each subject, 0 .. K - 1 by decreasing size."""
         # In the encoded order, so that the order of the table changes nothing.
         return self.problem.cohort.in_table_order(point_estimate(self.chains.labels))
 
     @cached_property
     def membership_(self) -> Array:
-        """The share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K)."""
+        """Share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K).
+
+        A drawn cluster counts as the cluster with which it shares most subjects.
+        """
         return membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
 
     @cached_property
     def n_clusters_posterior_(self) -> pd.Series[float]:
-        """The posterior probability of each number of clusters that was drawn."""
+        """Posterior probability of each number of clusters, a Series."""
         counts = np.bincount(self.chains.traces["n_clusters"].astype(np.int64).ravel())
         drawn = np.flatnonzero(counts)
         index = pd.Index(drawn, name="n_clusters")
@@ -87,7 +89,7 @@ class Posterior:
 
     @property
     def convergence_(self) -> pd.DataFrame:
-        """R-hat and effective sample size of each traced quantity, and whether both are good enough."""
+        """DataFrame: R-hat and effective sample size of each traced quantity, and whether both are good enough."""
         rows = [
             (name, diagnosis.r_hat, diagnosis.effective_size, diagnosis.has_converged)
             for name, diagnosis in self.chains.diagnoses.items()
@@ -106,7 +108,11 @@ class Posterior:
 
     @property
     def traces_(self) -> pd.DataFrame:
-        """The traced quantities after each sweep of the second half of each chain."""
+        """DataFrame with one row per chain and sweep of the second halves.
+
+        Columns: log joint, concentration, number of clusters, the sizes of the two largest, and the entropy of the
+        sizes in nats.
+        """
         n_chains, n_kept = self.chains.traces["log_joint"].shape
         first = self.chains.n_sweeps - n_kept
         table = pd.DataFrame({name: trace.ravel() for name, trace in self.chains.traces.items()})
@@ -128,20 +134,11 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 """Most draws of each chain that are kept, and most labels of all of them together: 100 MB."""
 
 
-def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, cancelled: Event) -> Posterior:
-    """Run the chains of a fit; SearchCancelled is raised if `cancelled` is set."""
-    budget, n_subjects = Budget(sampler.max_seconds), problem.cohort.n_subjects
+def draw_posterior(sampler: SamplerParameters, problem: Problem, plan: SearchPlan) -> Posterior:
+    """Run the chains of a fit; SearchCancelled is raised if that of the plan is set."""
     with announcing_compilation():
-        plan = SearchPlan(
-            seed=seed,
-            max_sweeps=sampler.max_sweeps,
-            n_jobs=sampler.n_jobs,
-            cancelled=cancelled,
-            budget=budget,
-            progress=Progress(bool(sampler.progress)),
-        )
         starts = overdispersed_starts(problem, sampler.n_chains, plan)
-        max_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * n_subjects)), 10)
+        max_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * problem.cohort.n_subjects)), 10)
         is_drawn = sampler.concentration == DRAWN
         chains = run_chains(problem, starts, plan, max_draws, draws_concentration=is_drawn)
         draws = np.empty_like(chains.labels)
@@ -155,6 +152,7 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, canc
 
 
 @documented
+@with_attributes_of(Posterior)
 class GibbsDP(SamplerParameters, FittedEstimator):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
@@ -172,27 +170,10 @@ class GibbsDP(SamplerParameters, FittedEstimator):
 
     Attributes
     ----------
-    labels_ : int64 (N,)
-        The point estimate: cluster of each subject, 0 .. K - 1 by decreasing size.
-    n_clusters_, cluster_sizes_ : int, int64 (K,)
-        Number of its clusters, and of the subjects in each.
-    membership_ : float64 (N, K)
-        Share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn cluster
-        counts as the cluster with which it shares most subjects.
-    n_clusters_posterior_ : Series
-        Posterior probability of each number of clusters.
-    convergence_, converged_ : DataFrame, bool
-        R-hat and effective sample size of each traced quantity, and whether both are good enough.
-    traces_ : DataFrame
-        One row per chain and sweep of the second halves: log joint, concentration, number of clusters, the sizes of the
-        two largest, and the entropy of the sizes in nats.
+    {attributes}
     draws_ : int32 (S, N)
         Cluster of each subject in each kept draw, in the order of the table.
-    n_sweeps_ : int
-        Sweeps of each chain.
-    concentration_ : float
-        Posterior mean of the concentration.
-    schema_, uninformative_, random_seed_ :
+    n_clusters_, cluster_sizes_, schema_, uninformative_, random_seed_ :
         As of `MAPDP`.
     index_ : Index or None
         Index of the cohort.
@@ -264,11 +245,13 @@ class GibbsDP(SamplerParameters, FittedEstimator):
             If the chains have not converged, or the table is doubtful.
         """
         check_estimator(type(self), self.get_params())
-        sampler, cancelled = copy.copy(self), Event()
+        sampler = copy.copy(self)
         frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
         problem, seed = posed(sampler, frame, schema).problem, seed_of(self.random_state)
         refuse_adjustment(schema, "GibbsDP")
-        self.posterior_ = interruptible(partial(draw_posterior, sampler, problem, seed, cancelled), cancelled)
+        plan = SearchPlan(seed=seed, max_sweeps=self.max_sweeps, n_jobs=self.n_jobs, budget=Budget(self.max_seconds))
+        plan = replace(plan, progress=Progress(bool(self.progress)))
+        self.posterior_ = interruptible(partial(draw_posterior, sampler, problem, plan), plan.cancelled)
         self.random_seed_, self.schema_, self.uninformative_ = seed, schema, problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
@@ -290,12 +273,9 @@ class GibbsDP(SamplerParameters, FittedEstimator):
         ------
         CohortError
             If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
         """
-        posterior: Posterior = self._require_fit()
         values, probabilities_of_draws = self._values(X), list[Array]()
-        for drawn, clusters in posterior.drawn_clusters():
+        for drawn, clusters in self.posterior_.drawn_clusters():
             # A drawn cluster counts as the cluster of the point estimate with which it shares most subjects.
             joint = np.zeros((drawn.max() + 1, self.n_clusters_))
             np.add.at(joint, (drawn, self.labels_), 1.0)
@@ -313,11 +293,8 @@ class GibbsDP(SamplerParameters, FittedEstimator):
 
     def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
-        posterior: Posterior = self._require_fit()
-        values = self._values(X)
-        densities = [
-            logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in posterior.drawn_clusters()
-        ]
+        values, drawn = self._values(X), self.posterior_.drawn_clusters()
+        densities = [logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in drawn]
         return np.asarray(logsumexp(densities, axis=0) - np.log(len(densities)))
 
     @accepting(labels=LABELS)
@@ -341,6 +318,6 @@ class GibbsDP(SamplerParameters, FittedEstimator):
         return len(self.schema_)
 
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
-        schema, features = self.schema_, self._require_fit().problem.cohort.encoding.features
+        schema, features = self.schema_, self.posterior_.problem.cohort.encoding.features
         needed = schema.restricted_to(feature.column for feature in features)
         return model_values(validate_subjects(needed, table_of_fitted(X, schema.names)), features)

@@ -35,7 +35,7 @@ from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, Published
 from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
-from clinclust.estimators.subtype_model import FittedEstimator
+from clinclust.estimators.subtype_model import FittedEstimator, with_attributes_of
 from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
@@ -67,6 +67,7 @@ def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
 
 
 @documented
+@with_attributes_of(Fit)
 class MAPDP(MAPDPParameters, FittedEstimator):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
@@ -81,7 +82,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     threads.
 
     `clinclust.methods.PublishedMAPDP` is the model of the paper. docs/mapdp-parameters.md has the equations and
-    measurements behind each parameter.
+    measurements behind each parameter. Before `fit`, attributes and other methods raise NotFittedError.
 
     Parameters
     ----------
@@ -89,40 +90,19 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
     Attributes
     ----------
-    labels_ : int64 (N,)
-        Subtype of each subject, 0 .. K - 1: by decreasing size, or kind by kind where kinds have grades (`codes_`).
-    codes_ : list of int or str
-        What each subtype is called, also in `labels`: its number, or that of its kind with the letter of its grade, 1b.
-    kinds_ : int64 (N,)
-        Kind of each subject, its subtype if grades of one are united; not without a test (`n_clusters`).
-    n_clusters_, cluster_sizes_ : int, int64 (K,)
-        Number of subtypes, and of the subjects in each.
-    membership_ : float64 (N, K)
-        Probability of each subtype for each subject, given all other subjects.
+    {attributes}
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
         The same of the J clusters that the search found.
     subtype_of_ : int64 (J,)
         Subtype of each cluster.
-    min_size_, untested_ : int, bool (K,)
-        Fewest subjects of a tested subtype (1 without a floor), and which subtypes have fewer.
-    remarks_ : list of tuple of str
-        Signs that a subtype is noise: ``few`` (below 5 subjects), ``weak`` (below 3 nats to its nearest other).
-    feature_relevance_ : Series
-        Separation of the subtypes by each feature in nats, sum_k ln m_d(subtype k) - ln m_d(all subjects); descriptive.
-    cluster_parameters_ : DataFrame
-        The centroids (appendix D and eq. 32 of the paper): for each feature, parameter, level and subtype, the
-        posterior mean and the ends of the 95% interval, in the unit of the validated column. Means and SDs of
-        measurements, means of counts, durations and scales, probabilities of levels; the back-transformed mean of a
-        transformed feature. A subtype of several clusters is taken as one sample. The intervals are of values that
-        formed the subtypes: differences between subtypes are descriptive.
-    selected_features_ : list of str
-        Features that differ between the clusters.
+    min_size_ : int
+        Fewest subjects of a tested subtype; 1 without a floor.
     uninformative_ : dict
         Features that cannot inform the clustering, with the reason.
     outliers_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit.
-    log_joint_, merged_log_joint_ : float
-        Log joint in nats, with all constants, of the partition into clusters and into subtypes.
+    log_joint_ : float
+        Log joint in nats, with all constants, of the partition into clusters.
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep; it never decreases.
     restarts_ : DataFrame
@@ -132,8 +112,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         One row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
-    hyperparameters_, concentration_, coarsening_, block_weights_, outlying_share_, temperature_ :
-        Values of the final model.
+    hyperparameters_ : dict
+        Those of the final model, by feature and name.
     prior_strength_ : float
         Subjects that ``select_features="auto"`` added to the prior of each feature, with the averages of the cohort.
     schema_, row_counts_ : FeatureSchema, RowCounts
@@ -142,8 +122,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         Whether `max_seconds` ended the search.
     random_seed_, versions_, cohort_fingerprint_ :
         Seed, versions of packages, and what recognises the cohort without storing its values.
-    n_features_in_, feature_names_in_ : int, array of str
-        Number and names of the columns of the schema.
 
     Examples
     --------
@@ -263,14 +241,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         """Return the log odds of the most probable subtype of new subjects against the next, feature by feature.
 
         The log odds are a sum of ln p(x_d | one) - ln p(x_d | other) over the observed features, with coarsening and
-        block weight, and of a term of the sizes.
-
-        Parameters
-        ----------
-        X : DataFrame or array
-            As in `predict`.
-        unseen : {"refuse", "missing"}
-            As in `predict`.
+        block weight, and of a term of the sizes. Arguments and errors are those of `predict`.
 
         Returns
         -------
@@ -280,13 +251,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             0: for the subtype). ``(size of the subtypes)`` is the term of the sizes; for
             unions of clusters, the terms compare the most probable cluster of each, and ``(other clusters of the
             subtypes)`` is the remainder. The sum is ln [p(subtype) / p(against)] of `predict_proba`.
-
-        Raises
-        ------
-        CohortError
-            As `predict`.
-        NotFittedError
-            If the model is not fitted.
 
         Examples
         --------
@@ -327,8 +291,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         ------
         CohortError
             If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
 
         Examples
         --------
@@ -341,7 +303,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         >>> model.impute(new).round(1).to_numpy().tolist()
         [[0.2, -0.1, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
         """
-        self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self.fit_, table, self.cluster_scores)
 
@@ -390,8 +351,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         ------
         CohortError
             If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
         ValueError
             If the table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
 
@@ -409,7 +368,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         >>> bool(pooled["between"].iloc[0] > 0)
         True
         """
-        self._require_fit()
         refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
@@ -443,7 +401,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
     def _validated(self, X: pd.DataFrame | ArrayLike, unseen: str) -> pd.DataFrame:
         """Return the columns that the clusters were found from, of new subjects, validated and adjusted."""
-        fit, schema = self._require_fit(), self.schema_needed
+        fit, schema = self.fit_, self.schema_needed
         if unseen not in ("refuse", "missing"):
             shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
             raise InputError(f"unseen must be 'refuse' or 'missing', not {shown}")
@@ -480,8 +438,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
         Raises
         ------
-        NotFittedError
-            If the model is not fitted.
         ValueError
             If there is no such number, the distinct subtypes are of another fit or were not tested, or no two subtypes
             can have `min_size` subjects.
@@ -499,7 +455,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         >>> model.cut(None, min_size=20).untested_.tolist()
         [False, False, True]
         """
-        self._require_fit()
         cut = copy.copy(self)
         cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)
         number = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
@@ -514,12 +469,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
         Raises
         ------
-        NotFittedError
-            If the model is not fitted.
         ValueError
             If the model was not fitted on a Dask DataFrame.
         """
-        self._require_fit()
         if not isinstance(self.fit_, PartitionedFit):
             raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
         sample = self.fit_.sample_
@@ -539,12 +491,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         ------
         OSError
             If the files cannot be written.
-        NotFittedError
-            If the model is not fitted.
         ValueError
             If parameters were set to unusable values.
         """
-        self._require_fit()
         return save(self, self.fit_, Path(folder))
 
     @staticmethod

@@ -517,7 +517,6 @@ NAMES = {"predict": "subtype", "score_samples": "log_density"}
 
 def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
     """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
-    model._require_fit()
     light = copy.copy(model)  # what predictions need is sent to the workers
     nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_"))
     nothing |= dict.fromkeys(("in_sample_", "sample_")) if isinstance(model.fit_, PartitionedFit) else {}

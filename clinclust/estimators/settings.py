@@ -85,7 +85,15 @@ class Settings(PublishedParameters):
 
     def search_plan(self, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
         """Return the plan of the search of a fit; InputError for unusable `init` or options that blocks cannot have."""
-        self._refuse_with_blocks(problem)
+        encoding = problem.cohort.encoding
+        in_parts = sorted({feature.column for feature in encoding.features if feature.is_part})
+        if self.fills_modes and in_parts:
+            raise InputError(say("modes_with_a_spike", columns=listed(in_parts)))
+        options = " and ".join(["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes)
+        likelihoods = zip(encoding.features, encoding.likelihoods, strict=True)
+        blocks = sorted({str(feature.block) for feature, likelihood in likelihoods if likelihood.n_before})
+        if options and blocks:
+            raise InputError(say("options_with_a_block", options=options, blocks=listed(blocks)))
         share = self.outlying_share
         if share is None:
             share = AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
@@ -114,20 +122,6 @@ class Settings(PublishedParameters):
             budget=budget,
             progress=progress,
         )
-
-    def _refuse_with_blocks(self, problem: Problem) -> None:
-        """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
-        options = ["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes
-        features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
-        in_parts = sorted({feature.column for feature in features if feature.is_part})
-        if self.fills_modes and in_parts:
-            raise InputError(say("modes_with_a_spike", columns=listed(in_parts)))
-        blocks = {feature.block for feature, family in zip(features, likelihoods, strict=True) if family.n_before}
-        if options and blocks:
-            raise InputError(
-                f"{' and '.join(options)} cannot be combined with a block of multivariate Gaussian features "
-                f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(options)} out"
-            )
 
 
 def pose_for(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
@@ -203,13 +197,9 @@ def refuse_or_warn_of_memory(problem: Problem, settings: Settings) -> None:
     most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
     named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
     because = f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
-    needs = f"about {needed / 1e9:,.1f} GB of memory{because}"
     if there is not None and needed > there:
-        raise InputError(f"The fit would need {needs}; this machine has {there / 1e9:,.1f} GB. {_REPAIR}")
-    warn(f"The fit will need {needs}, and may take long. {_REPAIR}")
-
-
-_REPAIR = "Group rare levels under one name, or give such a column the role describe or ignore in the schema."
+        raise InputError(say("too_much_memory", needed=needed / 1e9, because=because, there=there / 1e9))
+    warn(say("much_memory", needed=needed / 1e9, because=because))
 
 
 def machine_memory() -> float | None:

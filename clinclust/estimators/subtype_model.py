@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from inspect import signature
+from functools import cached_property, partial
+from inspect import cleandoc, signature
 from numbers import Real
+from textwrap import indent
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -243,6 +244,7 @@ def _defaults(estimator: Estimator) -> dict[str, Any]:
     return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
 
 
+Described = TypeVar("Described", bound=type)
 NONE_COLUMN = "none_of_these"
 """Name of the probability of belonging to no subtype."""
 
@@ -250,6 +252,19 @@ NONE_COLUMN = "none_of_these"
 def subtype_columns(codes: Sequence[Code]) -> list[str]:
     """Return the names of the probabilities of the subtypes, ``subtype_1`` .. ``subtype_K``."""
     return [f"subtype_{code}" for code in codes]
+
+
+def with_attributes_of(results: type) -> Callable[[Described], Described]:
+    """Write what the properties of the results say into the docstring of an estimator, in place of ``{attributes}``."""
+    properties = {name: value for name, value in vars(results).items() if isinstance(value, property | cached_property)}
+    texts = [f"{name}\n{indent(cleandoc(value.__doc__ or ''), ' ' * 4)}" for name, value in properties.items()]
+    texts = [text for text in texts if text.partition("\n")[0].endswith("_")]
+
+    def described(estimator: Described) -> Described:
+        estimator.__doc__ = cleandoc(estimator.__doc__ or "").replace("{attributes}", "\n".join(texts))
+        return estimator
+
+    return described
 
 
 class FittedEstimator(Estimator):
@@ -274,7 +289,7 @@ class FittedEstimator(Estimator):
         if value is not None:
             return value
         if results is None and (is_fitted_attribute or name == "labels"):
-            raise not_fitted(f"{name!r} is no attribute of this {estimator}, which is not fitted yet: call fit first")
+            raise not_fitted(f"This {estimator} is not fitted yet and has no {name!r}: call fit first")
         raise AttributeError(f"{name!r} is no attribute of this {estimator}")
 
     def __dir__(self) -> list[str]:
@@ -283,12 +298,6 @@ class FittedEstimator(Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._results in vars(self)
-
-    def _require_fit(self) -> Any:
-        """Return the results of the fit; raise NotFittedError without any."""
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet: call fit first")
-        return vars(self)[self._results]
 
     @abstractmethod
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
