@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial, wraps
 from numbers import Integral
@@ -36,7 +35,7 @@ from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_model import FittedEstimator, with_attributes_of
-from clinclust.files.cell_text import listed, quoted
+from clinclust.files.cell_text import listed
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
 from clinclust.schema.validation import column_failures, failures_frame, read_columns
@@ -611,7 +610,6 @@ _REPAIR = (
     "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
-_DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
 
 
@@ -621,7 +619,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Mask, Coh
     for name, reading in read_columns(schema, frame)[1].items():
         rows |= np.logical_or.reduce([rows, *reading.faults.values()])
         failures += column_failures(schema[name], reading, frame.index)
-    return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
+    return rows, CohortError(about_new_subjects(failures_frame(failures)))
 
 
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Mask], str]:
@@ -647,26 +645,11 @@ def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFram
     try:
         return schema.validate(frame, warn=False)
     except CohortError as error:
-        raise CohortError(about_new_subjects(error.failures, schema)) from error
+        raise CohortError(about_new_subjects(error.failures)) from error
 
 
-def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+def about_new_subjects(failures: pd.DataFrame) -> pd.DataFrame:
     """Return the failures of new subjects with repairs that do not change the schema."""
-    features, repairs = {feature.name: feature for feature in schema}, []
-
-    def replace_digits(text: str) -> str:
-        return _DIGITS.sub("0", " ".join(text.casefold().split()))
-
-    for failure in failures.to_dict("records"):
-        is_absent = failure["expected"] == "a column of this name"
-        repair = _REPAIR if failure["rows"] else _ABSENT if is_absent else failure["repair"]
-        feature = features.get(failure["column"])
-        if failure["rows"] and feature is not None:
-            # Missing codes of the form of a value, such as 20-25% for 40-45%.
-            forms = {replace_digits(str(text)) for text in failure["examples"] if not _DIGITS.fullmatch(str(text))}
-            codes = [code for code in feature.missing_codes if _DIGITS.search(code) and replace_digits(code) in forms]
-            if codes:
-                shown = f"({listed(map(quoted, codes), len(codes))}), but only those that its schema lists"
-                repair = f"The model takes values of this form for missing {shown}. {repair}"
-        repairs.append(repair)
-    return failures.assign(repair=repairs)
+    is_absent = (failures["expected"] == "a column of this name").to_numpy()
+    repairs = np.where(is_absent, _ABSENT, failures["repair"])
+    return failures.assign(repair=np.where(failures["rows"].astype(bool), _REPAIR, repairs))

@@ -55,7 +55,7 @@ from clinclust.engine.search.plan import (
     n_threads,
     on_one_thread,
 )
-from clinclust.engine.search.settle import N_DIVIDED, SweepResult, added, compact, minimum_gain, resettle
+from clinclust.engine.search.settle import N_DIVIDED, added, compact, minimum_gain, resettle
 from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
@@ -83,9 +83,7 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
 
     Raises CohortError with all failures of all partitions, and InputError for parameters that need the whole table.
     """
-    refuse_unusable(
-        settings, "and this one is in partitions; leave it out, or fit table.compute() if that is small enough"
-    )
+    refuse_unusable(settings, say("not_in_partitions"))
     refuse_adjustment(settings.schema, "A fit of a table in partitions")
     if len(set(table.columns)) < len(table.columns):
         raise InputError("the table has columns of the same name; rename or drop all but one of each")
@@ -101,7 +99,19 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         with progress.stage("search among all subjects"):
             sums = clusters.sizes, clusters.statistics
             result = search_partitions(whole, sums, plan, rng, pool)
-        return _fit_of_all(cohort, sample, result, table, place), cohort.sample
+        of_all: Partitioned = result.partitions
+        n_features = len(sample.problem.cohort.encoding.features)
+        shards = zip(of_all.labels, of_all.aside, (summary.sampled for summary in cohort.summaries), strict=True)
+        sampled = place.results([place.submit(_of_rows, *shard, n_features) for shard in shards])
+        labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
+        in_sample = sample.with_clusters(labels, outlying, cohort.n_subjects)
+        # The clusters of the sample's fit come first, then those without a subject in it, the largest first.
+        present = first_of_each(in_sample.cluster_labels_, labels)
+        absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
+        of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
+        all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), plan.budget.cut_short)
+        series = dask_series(table, place.for_dask(of_all.labels))
+        return PartitionedFit.of(in_sample, all_subjects, series, cohort.rows), cohort.sample
 
 
 class _Cohort(NamedTuple):
@@ -258,22 +268,6 @@ def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> tup
     outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
     outlying.flat[places_among(aside, rows, n_features)] = True
     return labels[rows].astype(np.int64), outlying
-
-
-def _fit_of_all(
-    cohort: _Cohort, sample: SampleFit, result: SweepResult, table: Any, place: TablePlace
-) -> PartitionedFit:
-    of_all: Partitioned = result.partitions
-    n_features = len(sample.problem.cohort.encoding.features)
-    shards = zip(of_all.labels, of_all.aside, (summary.sampled for summary in cohort.summaries), strict=True)
-    sampled = place.results([place.submit(_of_rows, *shard, n_features) for shard in shards])
-    labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
-    in_sample = sample.with_clusters(labels, outlying, cohort.n_subjects)
-    present = first_of_each(in_sample.cluster_labels_, labels)
-    absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
-    of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
-    all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), sample.plan.budget.cut_short)
-    return PartitionedFit.of(in_sample, all_subjects, dask_series(table, place.for_dask(of_all.labels)), cohort.rows)
 
 
 def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
@@ -601,8 +595,8 @@ class Site:
         refuse_adjustment(schema, "A fit over sites")
         self._schema, self._fewest = schema, fewest
         self._frame = schema.validate(table, warn=False)
-        numbers = {"subjects": len(table)}
-        for name, values in self._values().items():
+        self._values, numbers = model_values(self._frame, schema.clustered_parts), {"subjects": len(table)}
+        for name, values in self._values.items():
             numbers[f"values of {name}"] = int((~np.isnan(values)).sum())
         few = ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest)
         if few:
@@ -639,12 +633,9 @@ class Site:
             problems.append(f"labels must be a number of labels that the site has answered, 0 to {n_made - 1}")
         return problems
 
-    def _values(self) -> dict[str, Array]:
-        return model_values(self._frame, self._schema.clustered_parts)
-
     def _describe(self) -> Answer:
         """Return numbers of subjects and observed values, and of counts the bits of the largest, instead of itself."""
-        bits, values = [], self._values()
+        bits, values = [], self._values
         for part in self._schema.clustered_parts:
             levels = part.traits.of(part).levels(np.empty(0))
             is_open = levels is not None and not levels.size
@@ -674,7 +665,7 @@ class Site:
 
     def _encode(self, bits: list[int], **model: Any) -> Answer:
         """Return what the subjects add to the log base measure, and the numbers of values that take part."""
-        self._problem = problem_of_model(self._schema, bits, model, self._values())
+        self._problem = problem_of_model(self._schema, bits, model, self._values)
         arrays = self._problem.cohort.arrays
         # One subject for tables of clusters, whose values are missing where any are (`Shard.tables`).
         empty = np.where(np.isnan(arrays.values).any(axis=0), np.nan, 0.0)[None]

@@ -119,7 +119,9 @@ class Reader:
             items = _checked(text, dict, name).items()
             return {key: self._read(inner[1], item, f"{name}.{key}") for key, item in items}
         if outer is _ARRAY:
-            return self._array(text, name)
+            if _checked(text, str, name) != name or name not in self.arrays:
+                raise InputError(f"{name} has no array")
+            return self.arrays[name]
         if kind is FeatureSchema:
             # A text of one line, which could be a path, gets a second line.
             self.schema = FeatureSchema.from_yaml(f"{_checked(text, str, name)}\n")
@@ -129,24 +131,14 @@ class Reader:
             parts = {other.name: other for other in self.schema.parts}
             return parts[part] if part in parts else self.schema[part]
         if kind is pd.DataFrame:
-            columns = _checked(text, dict, name)
-            return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})
+            columns = _checked(text, dict, name)  # a column of numbers is an array, and one of texts a list
+            kinds = {column: NDArray[Any] if isinstance(columns[column], str) else list[str] for column in columns}
+            return pd.DataFrame({key: self._read(kinds[key], columns[key], f"{name}.{key}") for key in columns})
         if kind in HELD:
             return self.read_fields(kind, text, f"{name}.")
         if kind is float:
             return float(_checked(text, (int, float), name))
         return _checked(text, kind, name)
-
-    def _array(self, text: Any, name: str) -> NDArray[Any]:
-        """Return the array of a field, which has its name."""
-        if _checked(text, str, name) != name or name not in self.arrays:
-            raise InputError(f"{name} has no array")
-        return self.arrays[name]
-
-    def _column(self, column: Any, name: str) -> NDArray[Any] | list[Any]:
-        if isinstance(column, str):
-            return self._array(column, name)
-        return [_checked(text, str, name) for text in _checked(column, list, name)]
 
 
 def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
@@ -417,12 +409,10 @@ def _in_json(value: object) -> bytes:
 
 
 _FORMAT = 1
-_TEXT, _NUMBERS = "model.json", "model.npz"
+_TEXT, _NUMBERS, _ = _FILES = ("model.json", "model.npz", MANIFEST)
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
 """Name of the array of the parameter `init`."""
-
-
 _PARAMETERS: dict[str, type[MAPDPParameters]] = {"MAPDP": MAPDPParameters, "PublishedMAPDP": PublishedParameters}
 """The parameters of each estimator that can be saved."""
 
@@ -484,18 +474,16 @@ def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays
 
 def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     """Return whether a `PublishedMAPDP` was saved, its parameters and its fit from a folder; see `MAPDP.load`."""
-    if not folder.is_dir():
-        takes = "a model (--model) is a folder that `clinclust fit`, or `save` of a fitted model, wrote"
-        if folder.exists():
-            is_part = folder.name in (_TEXT, _NUMBERS, MANIFEST)
-            takes = "a model (--model) is the folder that holds it" if is_part else takes
-            raise NotADirectoryError(visible(f"{folder} is a file; {takes}"))
+    if not folder.exists():
         near = folder.parent.iterdir() if folder.parent.is_dir() else ()
         hint = did_you_mean(folder.name, sorted(other.name for other in near if other.is_dir()))
-        raise FileNotFoundError(visible(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else "")))
-    for name in (_TEXT, _NUMBERS, MANIFEST):
+        raise FileNotFoundError(visible(say("no_such_folder", folder=folder, hint=f".{hint}" if hint else "")))
+    if not folder.is_dir():
+        what = "part_of_a_model" if folder.name in _FILES else "file_and_no_model"
+        raise NotADirectoryError(visible(say(what, file=folder)))
+    for name in _FILES:
         if not (folder / name).is_file():
-            repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
+            repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in _FILES) else ""
             raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
         if (folder / name).resolve().parent != folder.resolve():
             raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
@@ -505,7 +493,7 @@ def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     text, numbers, listed = (folder / _TEXT).read_bytes(), (folder / _NUMBERS).read_bytes(), read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
-            raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
+            raise InputError(say("not_the_listed_file", folder=folder, name=name, manifest=MANIFEST))
     model = _read(folder, text, numbers)
     assignments = {name: digest for name, digest in listed.items() if name == _ASSIGNMENTS}
     if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, assignments):
@@ -516,10 +504,6 @@ def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
 _LONGEST_SHOWN = 2_000
 _UNREADABLE = "holds no model that can be read"
 _REPAIR = "copy the whole folder again, or fit the model again"
-_DIFFERS = (
-    f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted run or copy mixed two "
-    f"models; {_REPAIR}"
-)
 
 
 def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str, Any], Fit]:
@@ -565,10 +549,11 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
 
 
-_version_of = cache(version)  # looking up all of them takes as long as a small fit
-
-
+@cache  # looking up all of them takes as long as a small fit
 def software_versions() -> dict[str, str]:
     """Return the versions of clinclust, Python and the required packages, by name."""
-    versions = {package: _version_of(package) for package in _PACKAGES}
-    return {"clinclust": __version__, "Python": platform.python_version(), **versions}
+    return {
+        "clinclust": __version__,
+        "Python": platform.python_version(),
+        **{name: version(name) for name in _PACKAGES},
+    }
