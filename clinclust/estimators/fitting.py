@@ -22,27 +22,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Array, Labels
+from clinclust.engine.joint_estimates import resolution, selection
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
-from clinclust.engine.joint_estimates.resolution import (
-    alternate,
-    carry_on,
-    choose_greedily,
-    chosen_step,
-    deal_folds,
-    held_out_log_density,
-    resolution_steps,
-    sampled_steps,
-    starts_among,
-)
-from clinclust.engine.joint_estimates.selection import (
-    has_repeated,
-    implied_weights,
-    reproduced_weights,
-    run_selecting_restarts,
-    strength_and_features,
-    strengthened,
-    with_all_features,
-)
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import (
@@ -203,7 +184,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
         return fit
     problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
     distinct = in_full.tree_test_.parted_of(in_full.tree_)[in_full.tree_.labels]
-    weights = implied_weights(problem, distinct[problem.cohort.order])
+    weights = selection.implied_weights(problem, distinct[problem.cohort.order])
     implied = powers_of_blocks(problem.cohort.encoding.features, weights)
     if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
         return fit
@@ -261,7 +242,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
-    if plan.estimate_powers and has_repeated(problem):  # in a sample of a large cohort
+    if plan.estimate_powers and selection.has_repeated(problem):  # in a sample of a large cohort
         part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
         rounds = count(1)
 
@@ -270,16 +251,16 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
             result = _search(posed, replace(between, progress=plan.progress.within(about)))
             return result.problem, result.labels
 
-        problem = problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
+        problem = problem.with_powers(selection.reproduced_weights(part, find, between.budget.used_up))
     if plan.selects_first is not None:
         short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
         short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
-        chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
+        chosen = selection.strength_and_features(*draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen
-            stronger = strengthened(problem, strength, plan.selects_first)
+            stronger = selection.strengthened(problem, strength, plan.selects_first)
             result = _search(stronger.with_features(included), plan)
-            result = with_all_features(result, stronger, included, plan.outlying_share)
+            result = selection.with_all_features(result, stronger, included, plan.outlying_share)
             return replace(result, prior_strength=strength)
     return _search(problem, plan)
 
@@ -289,11 +270,14 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     branch = np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
     if plan.fill_modes:
         return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
-    is_sampled = plan.begins_in_sample and problem.cohort.n_subjects >= LARGE
-    starts = [] if is_sampled else _starts(problem, plan)
-    if is_sampled or plan.choose_coarsening:
-        steps = sampled_steps(problem, plan, branch) if is_sampled else resolution_steps(problem, starts, plan, branch)
-        return replace(steps[chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
+    steps: list[resolution.ResolutionStep] = []
+    if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
+        steps = resolution.sampled_steps(problem, plan, branch)
+    elif plan.choose_coarsening:
+        steps = resolution.resolution_steps(problem, _starts(problem, plan), plan, branch)
+    if steps:
+        return replace(steps[resolution.chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
+    starts = _starts(problem, plan)
     if plan.outlying_share > 0.0:
         return search_with_outlying(problem, starts, plan)
     if plan.concentration != "cross-validation":
@@ -328,16 +312,16 @@ def _search_under(
     """Search from an initial concentration, or on from `found`."""
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
     search = partial(_restarts, plan)
-    restarts = search(problem, starts) if found is None else carry_on(problem, found, starts, search)
+    restarts = search(problem, starts) if found is None else resolution.carry_on(problem, found, starts, search)
     if plan.choose_hyperparameters:
-        problem, restarts = choose_greedily(problem, restarts, starts, search, plan)
+        problem, restarts = resolution.choose_greedily(problem, restarts, starts, search, plan)
     if plan.concentration == "map":
-        problem, restarts = alternate(problem, restarts, starts, search, plan.budget)
+        problem, restarts = resolution.alternate(problem, restarts, starts, search, plan.budget)
     return _best_of(problem, restarts)
 
 
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
-    run = run_selecting_restarts if plan.select_features else run_restarts
+    run = selection.run_selecting_restarts if plan.select_features else run_restarts
     onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
     return run(problem, starts, replace(plan, refine=plan.refine and not onward))
 
@@ -349,8 +333,8 @@ def _cross_validated(
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
-    for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
-        part, part_starts = problem.restricted_to(training), starts_among(starts, training)
+    for training, held_out in resolution.deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
+        part, part_starts = problem.restricted_to(training), resolution.starts_among(starts, training)
         progress = plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}")
         fold_plan = replace(plan, budget=plan.budget.part(1.0 / n_ahead), progress=progress)
         n_ahead -= 1
@@ -358,7 +342,8 @@ def _cross_validated(
         for index, concentration in enumerate(CONCENTRATIONS):
             at_value = replace(fold_plan, progress=progress.within(f"concentration {concentration:g}"))
             result = _search_under(part, part_starts, at_value, concentration, at_default)
-            densities[held_out, index] = held_out_log_density(result.problem, result.labels, problem.cohort, held_out)
+            of_fold = result.problem, result.labels, problem.cohort, held_out
+            densities[held_out, index] = resolution.held_out_log_density(*of_fold)
             n_clusters[index].append(int(result.labels.max()) + 1)
     means = densities.mean(axis=0).tolist()
     return [
@@ -386,7 +371,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
-    labels_of_table, selection = cohort.in_table_order(labels), rows_taken(frame)
+    labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
     clusters = clusters_of(problem, partition, included)
     clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
     return Fit(
@@ -416,7 +401,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
-        row_counts_=None if selection is None else selection.counts,
+        row_counts_=None if taken is None else taken.counts,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
         prior_strength_=result.prior_strength,

@@ -18,13 +18,7 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Clusters, Problem, clusters_of, probabilities
-from clinclust.engine.sampling.chains import (
-    Chains,
-    membership_of_draws,
-    overdispersed_starts,
-    point_estimate,
-    run_chains,
-)
+from clinclust.engine.sampling import chains as sampling
 from clinclust.engine.search.plan import Budget, SearchPlan, interruptible
 from clinclust.errors import InputError, warn
 from clinclust.estimators import say
@@ -33,15 +27,8 @@ from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import posed
 from clinclust.estimators.mapdp import NONE_OF_THESE, validate_subjects
-from clinclust.estimators.parameters import (
-    DRAWN,
-    SamplerParameters,
-    check_estimator,
-    cluster_codes,
-    documented,
-    seed_of,
-)
-from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, require_search, with_attributes_of
+from clinclust.estimators.parameters import DRAWN, SamplerParameters, check_estimator, cluster_codes, seed_of
+from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, documented_with, require_search
 from clinclust.progress import Progress
 
 # Posterior: draws of partitions, and the chains of a fit of `GibbsDP`.
@@ -56,7 +43,7 @@ class Posterior:
 
     draws_: NDArray[np.int32]
     """(S, N)"""
-    chains: Chains
+    chains: sampling.Chains
     """In the order of the encoded subjects."""
     problem: Problem = field(repr=False)
 
@@ -64,7 +51,7 @@ class Posterior:
     def labels_(self) -> Labels:
         """The point estimate, int64 (N,): cluster of each subject, 0 .. K - 1 by decreasing size."""
         # In the encoded order, so that the order of the table changes nothing.
-        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels))
+        return self.problem.cohort.in_table_order(sampling.point_estimate(self.chains.labels))
 
     @cached_property
     def membership_(self) -> Array:
@@ -72,7 +59,7 @@ class Posterior:
 
         A drawn cluster counts as the cluster with which it shares most subjects.
         """
-        return membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
+        return sampling.membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
 
     @cached_property
     def n_clusters_posterior_(self) -> pd.Series[float]:
@@ -137,10 +124,10 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 def draw_posterior(sampler: SamplerParameters, problem: Problem, plan: SearchPlan) -> Posterior:
     """Run the chains of a fit; SearchCancelled is raised if that of the plan is set."""
     with announcing_compilation():
-        starts = overdispersed_starts(problem, sampler.n_chains, plan)
+        starts = sampling.overdispersed_starts(problem, sampler.n_chains, plan)
         max_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * problem.cohort.n_subjects)), 10)
         is_drawn = sampler.concentration == DRAWN
-        chains = run_chains(problem, starts, plan, max_draws, draws_concentration=is_drawn)
+        chains = sampling.run_chains(problem, starts, plan, max_draws, draws_concentration=is_drawn)
         draws = np.empty_like(chains.labels)
         draws[:, problem.cohort.order] = chains.labels
         posterior = Posterior(draws, chains, problem)
@@ -151,8 +138,7 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, plan: SearchPla
 # GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds.
 
 
-@documented
-@with_attributes_of(Posterior)
+@documented_with(Posterior)
 class GibbsDP(SamplerParameters, FittedEstimator):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
@@ -310,7 +296,7 @@ class GibbsDP(SamplerParameters, FittedEstimator):
         groups = np.asarray(labels)
         if not np.issubdtype(groups.dtype, np.integer) or set(groups.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
-        return membership_of_draws(self.draws_, groups.astype(np.int64))
+        return sampling.membership_of_draws(self.draws_, groups.astype(np.int64))
 
     @property
     def n_features_in_(self) -> int:

@@ -34,7 +34,7 @@ from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, Published
 from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
-from clinclust.estimators.subtype_model import FittedEstimator, with_attributes_of
+from clinclust.estimators.subtype_model import FittedEstimator, documented_with
 from clinclust.files.cell_text import listed
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
@@ -65,8 +65,7 @@ def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
     return of_any_table
 
 
-@documented
-@with_attributes_of(Fit)
+@documented_with(Fit)
 class MAPDP(MAPDPParameters, FittedEstimator):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 

@@ -30,22 +30,8 @@ from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import CohortArrays, Model, clusters_without_subjects
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
 from clinclust.engine.problem.problem import Problem, log_joint, named_hyperparameters, pose
-from clinclust.engine.search.partitioned import (
-    Cells,
-    Handle,
-    Numbers,
-    Partitioned,
-    Place,
-    Shard,
-    Store,
-    Stored,
-    WholeCohort,
-    assign,
-    count,
-    moved_one_by_one,
-    places_among,
-    together,
-)
+from clinclust.engine.search import partitioned as engine
+from clinclust.engine.search.partitioned import Handle, Partitioned, Place, Shard, Store, Stored
 from clinclust.engine.search.plan import (
     Budget,
     RestartResult,
@@ -251,22 +237,22 @@ def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partition
     numbers = place.results([place.submit(of_each, partition) for partition in encoded])
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
-    whole = WholeCohort(
+    whole = engine.WholeCohort(
         encoding, numbers[0][2], float((model.powers * bases).sum()), np.arange(1), n_subjects, tuple(n_used.tolist())
     )
     shards = tuple(place.submit(attrgetter("shard"), partition) for partition in encoded)
     labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
     aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
     lists = zip(shards, labels, aside, strict=True)
-    sums = added(place.results([place.submit(count, *shard, 1) for shard in lists]))
+    sums = added(place.results([place.submit(engine.count, *shard, 1) for shard in lists]))
     clusters = clusters_without_subjects(whole.arrays, *sums)
     return Partitioned(replace(problem, cohort=whole), clusters, place, shards, labels, aside)
 
 
-def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
+def _of_rows(labels: engine.Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
     """Return the clusters and the outlying values of some subjects of a shard."""
     outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
-    outlying.flat[places_among(aside, rows, n_features)] = True
+    outlying.flat[engine.places_among(aside, rows, n_features)] = True
     return labels[rows].astype(np.int64), outlying
 
 
@@ -672,7 +658,7 @@ class Site:
         tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=empty)
         self._shard = Shard(tables, arrays.codes, arrays.values, len(self._frame))
         observed = np.concatenate([arrays.codes > 0, ~np.isnan(arrays.values)], axis=1)
-        self._cells = Cells(observed, self._fewest)
+        self._cells = engine.Cells(observed, self._fewest)
         self._made = [np.zeros(len(self._frame), dtype=np.int64)]
         return {"log_base": self._problem.cohort.log_base, "n_observed": self._problem.cohort.n_observed}
 
@@ -687,8 +673,9 @@ class Site:
         """Return sums after the subjects have moved one by one; new clusters come after the present ones."""
         before, arrays, n_clusters = self._made[labels], self._problem.cohort.arrays, sizes.size
         tables = replace(self._problem, cohort=replace(self._problem.cohort, arrays=self._shard.tables))
-        subjects, clusters = together([arrays, self._shard.tables]), np.concatenate([before, np.arange(n_clusters)])
-        moved = moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
+        subjects = engine.together([arrays, self._shard.tables])
+        clusters = np.concatenate([before, np.arange(n_clusters)])
+        moved = engine.moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
         after, numbers = np.split(moved.labels, [before.size])
         # Clusters keep their names, so that no answer tells which were emptied before some subjects were put back.
         # Of two with one number, the moves have emptied the one without subjects elsewhere.
@@ -762,7 +749,7 @@ class Site:
         """Return the sums of clusters, by which the cells are divided; labels stay here."""
         self._cells.divide(labels)
         self._made.append(labels)
-        sizes, statistics = count(self._shard, labels, _NOTHING, max(n_clusters, int(labels.max()) + 1))
+        sizes, statistics = engine.count(self._shard, labels, _NOTHING, max(n_clusters, int(labels.max()) + 1))
         return {"labels": len(self._made) - 1, "sizes": sizes, "statistics": statistics}
 
     def _without(self, labels: Labels, is_lost: Mask) -> Labels:
@@ -776,7 +763,8 @@ class Site:
 
     def _best(self, rows: Whole, sizes: Array, statistics: Array) -> Labels:
         """Return the best of clusters with these sums for some subjects."""
-        return assign(self._shard.some(rows), _NOTHING, self._problem.model, (sizes, statistics)).astype(np.int64)
+        shard, sums = self._shard.some(rows), (sizes, statistics)
+        return engine.assign(shard, _NOTHING, self._problem.model, sums).astype(np.int64)
 
 
 def problem_of_model(

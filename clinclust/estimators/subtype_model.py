@@ -28,7 +28,7 @@ from clinclust.errors import CohortError, InputError, not_fitted, on_one_line, r
 from clinclust.estimators import say
 from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.fit import NO_FLOOR, Fit
-from clinclust.estimators.parameters import cluster_codes, parameter_problems
+from clinclust.estimators.parameters import cluster_codes, documented, parameter_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import html_block
 
@@ -202,13 +202,12 @@ class Estimator(SubtypeModel, ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` has no effect."""
-        return {name: getattr(self, name) for name in _defaults(self)}
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; raise InputError that names all unknown ones."""
-        names = _defaults(self)
-        unknown = sorted(set(parameters) - set(names))
-        if unknown:
+        names = list(self.get_params())
+        if unknown := sorted(set(parameters) - set(names)):
             raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(names)}")
         for name, value in parameters.items():
             setattr(self, name, value)
@@ -220,8 +219,8 @@ class Estimator(SubtypeModel, ABC):
 
     def __repr__(self) -> str:
         shown = []
-        for name, default in _defaults(self).items():
-            value = getattr(self, name)  # a copy of a default equals it and is not the same
+        for name, parameter in signature(type(self)).parameters.items():
+            value, default = getattr(self, name), parameter.default  # a copy of a default equals it and is not the same
             is_default = type(value) is type(default) and isinstance(value, int | float | str) and value == default
             if value is not default and not is_default:
                 text = str(value) if isinstance(value, np.random.Generator) else repr(value)  # without an address
@@ -239,11 +238,6 @@ class Estimator(SubtypeModel, ABC):
         )
 
 
-def _defaults(estimator: Estimator) -> dict[str, Any]:
-    """Return the default of each parameter of the constructor, by name."""
-    return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
-
-
 Described = TypeVar("Described", bound=type)
 NONE_COLUMN = "none_of_these"
 """Name of the probability of belonging to no subtype."""
@@ -254,14 +248,14 @@ def subtype_columns(codes: Sequence[Code]) -> list[str]:
     return [f"subtype_{code}" for code in codes]
 
 
-def with_attributes_of(results: type) -> Callable[[Described], Described]:
-    """Write what the properties of the results say into the docstring of an estimator, in place of ``{attributes}``."""
+def documented_with(results: type) -> Callable[[Described], Described]:
+    """Write the declarations of an estimator into its docstring, and of its results what their properties say."""
     properties = {name: value for name, value in vars(results).items() if isinstance(value, property | cached_property)}
     texts = [f"{name}\n{indent(cleandoc(value.__doc__ or ''), ' ' * 4)}" for name, value in properties.items()]
     texts = [text for text in texts if text.partition("\n")[0].endswith("_")]
 
     def described(estimator: Described) -> Described:
-        estimator.__doc__ = cleandoc(estimator.__doc__ or "").replace("{attributes}", "\n".join(texts))
+        estimator.__doc__ = (documented(estimator).__doc__ or "").replace("{attributes}", "\n".join(texts))
         return estimator
 
     return described
@@ -405,7 +399,7 @@ class Partition(SubtypeModel):
     schema_ : FeatureSchema
     membership_, fit_ : None
     uninformative_ : mapping
-        Empty.
+        Empty: the features from which it was made are unknown.
 
     Raises
     ------
@@ -425,21 +419,17 @@ class Partition(SubtypeModel):
     """
 
     membership_: NDArray[np.float64] | None = None
-    """None: a given partition has no membership probabilities."""
     uninformative_: Mapping[str, str] = MappingProxyType({})
-    """Empty: the features used are unknown."""
     fit_: Fit | None = None
-    """None: the partition was not found by a MAP-DP search."""
 
     def __init__(self, labels: ArrayLike, schema: FeatureSchema, made_by: str) -> None:
-        values = _values(labels)
-        problems = _problems(values)
+        values, problems = _read_labels(labels)
         if not isinstance(schema, FeatureSchema):
             problems.append(f"schema must be a FeatureSchema, not {type(schema).__name__}")
         if not isinstance(made_by, str) or not made_by.strip():
             problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
         refuse(problems)
-        codes, groups = pd.factorize(values)
+        codes, groups = pd.factorize(np.array(values, dtype=object))
         self.labels_ = by_decreasing_size(np.asarray(codes, dtype=np.int64))
         first = np.unique(self.labels_, return_index=True)[1]
         self.given_: tuple[Any, ...] = tuple(groups[codes[place]] for place in first)
@@ -463,43 +453,30 @@ class Partition(SubtypeModel):
         return f"Partition({self._counts}, made by {on_one_line(self.made_by)})"
 
 
-def _values(labels: ArrayLike) -> NDArray[Any]:
-    """Return labels as an array of objects; strings are stripped, missing labels become None."""
+def _read_labels(labels: ArrayLike) -> tuple[list[Any], list[str]]:
+    """Return labels, strings stripped, and what is wrong with them."""
     values = np.array(labels, dtype=object)
     if isinstance(labels, np.ma.MaskedArray):  # else NumPy would go on with what is under the mask
         values[np.ma.getmaskarray(labels)] = None
-    if values.ndim != 1:
-        return values
-    stripped = np.empty(values.shape, dtype=object)
-    for place, value in enumerate(values.tolist()):
-        value = value.strip() if isinstance(value, str) else value
-        is_missing = pd.api.types.is_scalar(value) and (pd.isna(value) or value == "")
-        stripped[place] = None if is_missing else value
-    return stripped
-
-
-def _problems(values: NDArray[Any]) -> list[str]:
     if values.ndim != 1 or not values.size:
-        return [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
-    problems, labels = [], values.tolist()
-    missing = [str(row) for row, value in enumerate(labels) if value is None]
-    if missing:
-        problems.append(
-            say("labels_missing", n_missing=len(missing), n_labels=len(values), places=", ".join(missing[:_SHOWN_ROWS]))
-        )
-    for value in labels:
+        return [], [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
+    stripped = [value.strip() if isinstance(value, str) else value for value in values.tolist()]
+    is_missing = [pd.api.types.is_scalar(value) and (pd.isna(value) or value == "") for value in stripped]
+    problems, rows = list[str](), [str(row) for row in np.flatnonzero(is_missing)]
+    if rows:
+        places = ", ".join(rows[:_SHOWN_ROWS])
+        problems.append(say("labels_missing", n_missing=len(rows), n_labels=len(stripped), places=places))
+    present = [value for value, is_absent in zip(stripped, is_missing, strict=True) if not is_absent]
+    for value in present:
         is_fraction = isinstance(value, float) and not value.is_integer()
-        if is_fraction or not isinstance(value, str | Real | np.bool_ | None):
+        if is_fraction or not isinstance(value, str | Real | np.bool_):
             shown = f"{value:g}" if is_fraction else type(value).__name__
             problems.append(f"labels must be texts or whole numbers, not {shown}")
             break
-    texts, numbers = (
-        {str(value) for value in labels if value is not None and isinstance(value, str) == is_text}
-        for is_text in (True, False)
-    )
-    if both := texts & numbers:
+    texts = {value for value in present if isinstance(value, str)}
+    if both := texts & {str(value) for value in present if not isinstance(value, str)}:
         problems.append(f"labels hold {', '.join(sorted(both))} as text and as number; make them one of both")
-    return problems
+    return stripped, problems
 
 
 # The cohort of a fitted model: a partition with the table of its subjects, and the problem of the fit.
