@@ -213,17 +213,8 @@ class GibbsDP(SamplerParameters, FittedEstimator):
         Parameters
         ----------
         X : DataFrame or array, shape (N, D)
-            As in `MAPDP.fit`.
+            As in `MAPDP.fit`, which raises the same errors.
         y : ignored
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        ValueError
-            If parameters cannot be used, or no feature is left to cluster on.
-        KeyboardInterrupt
-            After Ctrl-C; the model stays as it was.
 
         Warns
         -----
@@ -254,11 +245,6 @@ class GibbsDP(SamplerParameters, FittedEstimator):
 
         It is the mean over draws. The last column is the probability of none of these (a new cluster), which
         `membership_` lacks; `transform` names the columns. Rows sum to 1.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
         """
         values, probabilities_of_draws = self._values(X), list[Array]()
         for drawn, clusters in self.posterior_.drawn_clusters():

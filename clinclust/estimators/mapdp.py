@@ -80,7 +80,10 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     threads.
 
     `clinclust.methods.PublishedMAPDP` is the model of the paper. docs/mapdp-parameters.md has the equations and
-    measurements behind each parameter. Before `fit`, attributes and other methods raise NotFittedError.
+    measurements behind each parameter.
+
+    Methods that take a table raise CohortError, with all failures, if it does not fit the schema. Before `fit`,
+    attributes and other methods raise NotFittedError.
 
     Parameters
     ----------
@@ -153,8 +156,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
         Raises
         ------
-        CohortError
-            If the table does not fit the schema.
         ValueError
             If parameters cannot be used or combined, no feature is left to cluster on, fewer clusters than `n_clusters`
             were found, no two subtypes can have `min_size` subjects, the table holds other rows than the schema says,
@@ -197,19 +198,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             New subjects. Identifiers and described columns may be absent. For a Dask DataFrame, this and the other
             methods return a Dask series or DataFrame.
         unseen : {"refuse", "missing"}
-            Whether values that the model cannot read, such as an unknown level, are errors or become missing.
-
-        Raises
-        ------
-        CohortError
-            If a column is absent, or a value cannot be read and `unseen` is ``"refuse"``.
-        ValueError
-            If `unseen` is neither word.
-
-        Warns
-        -----
-        CohortWarning
-            If values became missing.
+            Whether values that the model cannot read, such as an unknown level, raise CohortError or become missing,
+            with a CohortWarning.
         """
         scores = self.cluster_scores(X, unseen=unseen)
         best = self.fit_.subtypes_.log_summed(scores).argmax(axis=1)
@@ -285,11 +275,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         DataFrame
             The validated columns, one row per subject.
 
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-
         Examples
         --------
         >>> import clinclust as cc
@@ -347,8 +332,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
         Raises
         ------
-        CohortError
-            If the table does not fit the schema.
         ValueError
             If the table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
 

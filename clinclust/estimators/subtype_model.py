@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
 from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, accepting, in_pandas
-from clinclust.arrays import Array, Code, Mask
+from clinclust.arrays import Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, pose
@@ -293,14 +293,6 @@ class FittedEstimator(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return self._results in vars(self)
 
-    @abstractmethod
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the probability of each subtype for new subjects, float64 (n, K + 1); last, of none of these."""
-
-    @abstractmethod
-    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the log predictive density of new subjects in nats, float64 (n,)."""
-
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
         """Return the mean log predictive density of new subjects in nats."""
         return float(self.score_samples(X).mean())
@@ -311,13 +303,6 @@ class FittedEstimator(Estimator):
         The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
         row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
         themselves: `membership_`, of K columns, judges each by all others.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
 
         Examples
         --------
