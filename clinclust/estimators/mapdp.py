@@ -307,8 +307,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         are filled too; a column that says nothing of a subject is filled with observed values. Squares and products of
         columns are lost (a slope of .27 came out as .19), unless `formula` names the regression that has them.
 
-        Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
-        test differences between the subtypes in imputed tables: the values were drawn from the clusters.
+        Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not test differences
+        between the subtypes in imputed tables: the values were drawn from the clusters. ValueError is raised if the
+        table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
 
         Parameters
         ----------
@@ -329,11 +330,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         -------
         list of DataFrame
             m tables of the validated columns, rows in the given order.
-
-        Raises
-        ------
-        ValueError
-            If the table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
 
         Examples
         --------
@@ -406,7 +402,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         """Return the model with another number of subtypes, without another search; this model is not changed.
 
         Clusters are merged along `tree_`. A union is the mixture of its clusters, so that densities of new subjects
-        stay the same.
+        stay the same. ValueError is raised if there is no such number, the distinct subtypes are of another fit or were
+        not tested, or no two subtypes can have `min_size` subjects.
 
         Parameters
         ----------
@@ -416,12 +413,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             without grades. None: the clusters.
         min_size : int, float or None
             As in `MAPDP`; None: no floor.
-
-        Raises
-        ------
-        ValueError
-            If there is no such number, the distinct subtypes are of another fit or were not tested, or no two subtypes
-            can have `min_size` subjects.
 
         Examples
         --------
@@ -446,12 +437,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def in_sample(self) -> tuple[MAPDP, pd.DataFrame]:
         """Return the model of the sample of a table in partitions, and the sample, for reports and tests in memory.
 
-        Its clusters are those of all subjects, with the sizes and statistics that they have in the sample.
-
-        Raises
-        ------
-        ValueError
-            If the model was not fitted on a Dask DataFrame.
+        Its clusters are those of all subjects, with the sizes and statistics that they have in the sample. ValueError
+        is raised if the model was not fitted on a Dask DataFrame.
         """
         if not isinstance(self.fit_, PartitionedFit):
             raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
@@ -466,14 +453,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder, without pickle; return the folder.
 
-        The files are ``model.json``, ``model.npz`` and ``manifest.json`` with their checksums.
-
-        Raises
-        ------
-        OSError
-            If the files cannot be written.
-        ValueError
-            If parameters were set to unusable values.
+        The files are ``model.json``, ``model.npz`` and ``manifest.json`` with their checksums. OSError is raised if
+        they cannot be written, ValueError if parameters were set to unusable values.
         """
         return save(self, self.fit_, Path(folder))
 
@@ -482,20 +463,10 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
-        Checksums detect damage, but not forged files: load only models from people you trust.
-
-        Raises
-        ------
-        FileNotFoundError
-            If the folder holds no model.
-        ValueError
-            If the files do not hold a model, are damaged, edited or links to files elsewhere, or have an unknown
-            format.
-
-        Warns
-        -----
-        CohortWarning
-            If the ``assignments.csv`` that ``clinclust fit`` wrote with the model was changed since.
+        Checksums detect damage, but not forged files: load only models from people you trust. FileNotFoundError is
+        raised if the folder holds no model, ValueError if the files hold none, are damaged, edited or links to files
+        elsewhere, or have an unknown format. A CohortWarning says that the ``assignments.csv`` that ``clinclust fit``
+        wrote with the model was changed since.
         """
         is_published, parameters, fit = load(Path(folder))
         model = PublishedMAPDP(**parameters) if is_published else MAPDP(**parameters)
@@ -521,8 +492,6 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
         The paper's E (eq. 12); it is not the objective.
     completed_log_joint_ : float
         With ``missing="mode"`` only: log joint of the completed table.
-    tuning_ : DataFrame
-        One row per concentration tried.
 
     Further attributes are those of `MAPDP`.
 

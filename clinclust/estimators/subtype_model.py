@@ -360,8 +360,8 @@ class Partition(SubtypeModel):
     Parameters
     ----------
     labels : array_like, shape (N,)
-        Group of each subject: strings, whole numbers or categories, none missing. A Series must have the index of the
-        frame that it is reported with.
+        Group of each subject: strings, whole numbers or categories, none missing; else ValueError is raised. A Series
+        must have the index of the frame that it is reported with.
     schema : FeatureSchema
         Schema of the cohort. Features from which the partition may have been made have the role ``cluster`` and
         descriptive tests; others have the role ``describe``.
@@ -372,8 +372,8 @@ class Partition(SubtypeModel):
     ----------
     labels_ : int64 (N,)
         Subtype of each subject, 0 .. K - 1 by decreasing size, then by their first subjects.
-    n_clusters_ : int
-    cluster_sizes_ : int64 (K,)
+    n_clusters_, cluster_sizes_, schema_ :
+        As of `MAPDP`.
     given_ : tuple
         The given label of each subtype.
     names_ : dict of int to str
@@ -381,16 +381,8 @@ class Partition(SubtypeModel):
         are these numbers, from 0 or 1, give no names.
     index_ : pandas.Index or None
         Index of `labels` if they were a Series.
-    schema_ : FeatureSchema
-    membership_, fit_ : None
-    uninformative_ : mapping
-        Empty: the features from which it was made are unknown.
-
-    Raises
-    ------
-    ValueError
-        If labels are missing, not one-dimensional, or neither strings nor whole numbers, or if `schema` or `made_by`
-        cannot be used.
+    membership_, fit_, uninformative_ : None, None, empty
+        No probabilities, no search; the features from which it was made are unknown.
 
     Examples
     --------
@@ -601,21 +593,15 @@ def information_criteria(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFra
     Parameters
     ----------
     model : MAPDP
+        A model that a MAP-DP search made, else ValueError is raised.
     frame : DataFrame
-        The table of the fit.
+        The table of the fit; CohortError is raised if it does not fit the schema, ValueError if it is another table.
 
     Returns
     -------
     DataFrame
         One row for each number: `n_subtypes`, `log_likelihood` (nats), `n_parameters`, `bic`, `icl`, and
         `relative_entropy`, 1 - E / (N ln K).
-
-    Raises
-    ------
-    CohortError
-        If `frame` does not fit the schema of the model.
-    ValueError
-        If it is not the table of the fit, or no MAP-DP search made the subtypes.
 
     Examples
     --------
@@ -672,7 +658,8 @@ def log_joint(
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
     `MAPDP` gives the equation. Partitions of one cohort under the same parameters are comparable; for the result of a
-    fit without outlying values and selected features it equals `log_joint_`.
+    fit without outlying values and selected features it equals `log_joint_`. CohortError is raised if the table does
+    not fit the schema, ValueError if labels or a parameter cannot be used.
 
     Parameters
     ----------
@@ -687,17 +674,6 @@ def log_joint(
         As in `MAPDP`.
     block_weights : dict, optional
         Block weights, as `MAPDP.block_weights_`; by default 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If the labels or a parameter cannot be used.
 
     Examples
     --------
