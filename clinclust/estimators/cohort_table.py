@@ -283,6 +283,8 @@ def cohort_and_schema(
             warn(limited(say("missing_in_condition", columns=listed(affected))))
     if len(validated) == 1:
         raise InputError(say("one_subject"), in_python=" (n_samples = 1)")
+    if (note := noted_several_rows(validated)) is not None:
+        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {note.sentence()}"))
     return validated, schema
 
 
@@ -291,11 +293,10 @@ def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called
 
     `called` names the argument in errors.
     """
-    return _named(X, names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
+    return _named(in_pandas(X), names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
 
 
 def _named(X: pd.DataFrame | ArrayLike, names: Sequence[str], called: str, other_number: str) -> pd.DataFrame:
-    X = in_pandas(X)
     if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
     table = X if isinstance(X, pd.DataFrame) else _array(X, called)

@@ -60,7 +60,7 @@ from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.files.cell_text import limited, listed, shortened
-from clinclust.files.row_choice import noted_several_rows, rows_taken
+from clinclust.files.row_choice import rows_taken
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
@@ -103,7 +103,6 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
 
 def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Prepared:
     """Return the cohort with its problem, and warn of rows and columns that inform no clustering."""
-    warn_of_visits(frame)
     problem = interruptible(partial(pose_for, settings, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame))
     warn_of_rows(frame, list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features)))
@@ -116,13 +115,6 @@ def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: F
     if blocks := [f"{block}: {n} value(s)" for block, n in lost.items() if n]:
         warn(say("unused_values_of_blocks", blocks="; ".join(blocks)))
     return Prepared(frame, schema, problem)
-
-
-def warn_of_visits(frame: pd.DataFrame) -> None:
-    """Warn of several rows per subject."""
-    note = noted_several_rows(frame)
-    if note is not None:
-        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {note.sentence()}"))
 
 
 # The search of a fit: from a prepared cohort to its `Fit`.

@@ -93,20 +93,6 @@ class Posterior:
         """Sweeps of each chain."""
         return self.chains.n_sweeps
 
-    @property
-    def traces_(self) -> pd.DataFrame:
-        """DataFrame with one row per chain and sweep of the second halves.
-
-        Columns: log joint, concentration, number of clusters, the sizes of the two largest, and the entropy of the
-        sizes in nats.
-        """
-        n_chains, n_kept = self.chains.traces["log_joint"].shape
-        first = self.chains.n_sweeps - n_kept
-        table = pd.DataFrame({name: trace.ravel() for name, trace in self.chains.traces.items()})
-        table.insert(0, "chain", np.repeat(np.arange(1, n_chains + 1), n_kept))
-        table.insert(1, "sweep", np.tile(np.arange(first + 1, first + n_kept + 1), n_chains))
-        return table
-
     def drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
         """Yield evenly spaced draws with their clusters."""
         chosen = np.unique(np.linspace(0, len(self.draws_) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))

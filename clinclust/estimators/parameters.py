@@ -386,11 +386,8 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
     published = [name for name, value in _PUBLISHED.items() if _words(value)(parameters.get(name))]
     if published and isinstance(parameters["n_clusters"], str):
-        return [
-            f"{' and '.join(f'{name}={parameters[name]!r}' for name in published)} cannot be combined with "
-            f"n_clusters={parameters['n_clusters']!r}: it reproduces a published search. State n_clusters=None or a "
-            "number"
-        ]
+        stated = " and ".join(f"{name}={parameters[name]!r}" for name in published)
+        return [say("published_with_a_test", stated=stated, n_clusters=parameters["n_clusters"])]
     is_searched = {
         "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
         "concentration": not is_number(parameters["concentration"]),

@@ -70,7 +70,7 @@ def test_the_mode_and_the_mean_of_the_posterior_agree_where_groups_are_clear(cle
     model, frame, _ = clear
     mode = cc.methods.PublishedMAPDP(SCHEMA, random_state=0, progress=False).fit(frame)
     assert adjusted_rand_score(mode.labels_, model.labels_) == 1.0
-    assert model.traces_["log_joint"].max() <= mode.log_joint_ + 1e-6
+    assert model.posterior_.chains.traces["log_joint"].max() <= mode.log_joint_ + 1e-6
     np.testing.assert_allclose(model.membership_in(mode.labels_), model.membership_)
     new, _ = cohort(seed=3)
     assert (model.predict(new) == mode.predict(new)).mean() > 0.97
@@ -100,8 +100,8 @@ def test_memberships_of_overlapping_groups_are_less_sure_than_those_of_the_mode(
 def test_a_concentration_that_is_drawn_moves_and_is_reported():
     frame, group = cohort()
     model = fitted(frame, concentration="drawn", max_sweeps=120)
-    drawn = model.traces_["concentration"]
-    assert drawn.nunique() > 60
+    drawn = model.posterior_.chains.traces["concentration"]
+    assert np.unique(drawn).size > 60
     assert model.concentration_ == pytest.approx(drawn.mean())
     # Given K clusters, the mean of the concentration lies below its prior mean, 3, for 3 clusters of 112 subjects.
     assert 0.2 < model.concentration_ < 2.0
@@ -128,8 +128,7 @@ def test_chains_that_disagree_are_told():
         model = sampler(max_sweeps=6).fit(frame)
     assert not model.converged_
     assert not model.convergence_["converged"].all()
-    assert model.traces_["sweep"].min() == 4
-    assert model.traces_["chain"].nunique() == 4
+    assert model.posterior_.chains.traces["log_joint"].shape == (4, 3)
 
 
 def test_a_fitted_sampler_is_a_subtype_model(clear, tmp_path):
