@@ -25,18 +25,9 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates import resolution, selection
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.kernels.compiled import announcing_compilation
+from clinclust.engine.problem import problem as joint
 from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
-from clinclust.engine.problem.problem import (
-    ClusterTree,
-    Problem,
-    clusters_of,
-    leave_one_out_nll,
-    leave_one_out_scores,
-    log_crp,
-    log_joint,
-    log_marginals_in_tree,
-    probabilities,
-)
+from clinclust.engine.problem.problem import ClusterTree, Problem
 from clinclust.engine.sampling.chains import temperature
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
 from clinclust.engine.search.restarts import (
@@ -152,7 +143,7 @@ def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared
         result = search(pose_for(settings, frame, cohort.schema), short)
         labels = result.problem.cohort.in_table_order(result.winner.labels)
         whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
-        return labels, log_joint(whole, whole.partition(result.winner.labels))
+        return labels, joint.log_joint(whole, whole.partition(result.winner.labels))
 
     adjustment = estimate_adjustment(cohort.frame, cohort.schema, search_adjusted)
     if adjustment is None:
@@ -357,23 +348,23 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem if included.all() else problem.with_features(included)
-    scores = leave_one_out_scores(selected, selected.partition(labels))
+    scores = joint.leave_one_out_scores(selected, selected.partition(labels))
     joins, evidence = merge_tree(selected, labels)
     warmth = temperature(selected, labels, plan.seed, plan.cancelled) if plan.calibrate else 1.0
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
     labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
-    clusters = clusters_of(problem, partition, included)
+    clusters = joint.clusters_of(problem, partition, included)
     clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
         cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(probabilities(scores / warmth)),
+        cluster_membership_=cohort.in_table_order(joint.probabilities(scores / warmth)),
         clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
-        log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,
+        log_joint_=joint.log_joint(problem, partition) if plan.fill_modes else best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
         hyperparameters_=problem.hyperparameters,
@@ -421,14 +412,14 @@ def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
         return 0.0
     alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
     nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
-    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration)
+    return nll + joint.log_crp(np.array([float(n_subjects)]), alike.model.concentration)
 
 
 def _nll(problem: Problem, labels: Labels) -> float:
     """Return the paper's E with all features at full weight."""
     in_full = problem.with_powers(np.ones_like(problem.model.powers))
     partition = in_full.partition(labels)
-    return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
+    return joint.leave_one_out_nll(in_full, partition, joint.leave_one_out_scores(in_full, partition))
 
 
 # The declared likelihood of each feature, compared with its alternatives in the clusters of a fit.
@@ -606,7 +597,7 @@ def _described(
 ) -> _Described:
     """Return the evidence for a declaration; without charges, at the level of the fit."""
     values, log_jacobian = feature.on_model_scale(scores)
-    log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
+    log_marginals = joint.log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
     if charges is None:
         by_prior = tree.charges(log_marginals)
         charges = by_prior[tree.best_level(log_marginals, by_prior).prior]

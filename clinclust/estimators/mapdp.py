@@ -130,6 +130,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
+    >>> X[::3, 1] = np.nan
     >>> model = cc.MAPDP(random_state=0).fit(X)
     >>> model.n_clusters_, model.cluster_sizes_.tolist()
     (2, [60, 40])
@@ -137,6 +138,22 @@ class MAPDP(MAPDPParameters, FittedEstimator):
       feature parameter level  subtype  estimate  lower  upper
     0      x0      mean              1      -0.0   -0.3    0.2
     1      x0      mean              2       5.9    5.6    6.2
+    >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])  # of other subjects
+    >>> model.transform(new).round(2)
+       subtype_1  subtype_2  none_of_these
+    0        1.0        0.0            0.0
+    1        0.0        1.0            0.0
+    >>> model.explain(new[:1])["feature"].tolist()  # why the first subject is in subtype 1
+    ['x2', 'x3', 'x0', '(size of the subtypes)']
+    >>> model.impute(new).round(1).to_numpy().tolist()
+    [[0.2, -0.0, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
+    >>> tables = model.multiple_imputations(X, m=10, random_state=0)
+    >>> means, variances = [t["x1"].mean() for t in tables], [t["x1"].var() / len(t) for t in tables]
+    >>> pooled = cc.pool_estimates(means, variances, df_complete=99)
+    >>> bool(pooled["between"].iloc[0] > 0)
+    True
+    >>> model.cut(1).cluster_sizes_.tolist()
+    [100]
     """
 
     fit_: Fit
@@ -239,18 +256,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             0: for the subtype). ``(size of the subtypes)`` is the term of the sizes; for
             unions of clusters, the terms compare the most probable cluster of each, and ``(other clusters of the
             subtypes)`` is the remainder. The sum is ln [p(subtype) / p(against)] of `predict_proba`.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> import pandas as pd
-        >>> rng = np.random.default_rng(0)
-        >>> frail = rng.random(200) < 0.4
-        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-        >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
-        ['gait', 'grip', '(size of the subtypes)']
         """
         frame = self._validated(X, unseen)
         return explanation(self.fit_, frame)
@@ -274,17 +279,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         -------
         DataFrame
             The validated columns, one row per subject.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
-        >>> model = cc.MAPDP(random_state=0).fit(X)
-        >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])
-        >>> model.impute(new).round(1).to_numpy().tolist()
-        [[0.2, -0.1, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
         """
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self.fit_, table, self.cluster_scores)
@@ -330,20 +324,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         -------
         list of DataFrame
             m tables of the validated columns, rows in the given order.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
-        >>> X[::3, 1] = np.nan
-        >>> model = cc.MAPDP(random_state=0).fit(X)
-        >>> tables = model.multiple_imputations(X, m=10, random_state=0)
-        >>> means, variances = [t["x1"].mean() for t in tables], [t["x1"].var() / len(t) for t in tables]
-        >>> pooled = cc.pool_estimates(means, variances, df_complete=99)
-        >>> bool(pooled["between"].iloc[0] > 0)
-        True
         """
         refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
         table = table_of_fitted(frame, self.schema_.names, called="frame")
@@ -413,19 +393,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             without grades. None: the clusters.
         min_size : int, float or None
             As in `MAPDP`; None: no floor.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> X = np.vstack([rng.normal(mean, 1, (n, 4)) for mean, n in ((0, 60), (5, 50), (30, 8))])
-        >>> model = cc.MAPDP(random_state=0).fit(X)
-        >>> coarse = model.cut(2)
-        >>> model.cluster_sizes_.tolist(), coarse.cluster_sizes_.tolist(), coarse.subtype_of_.tolist()
-        ([60, 50, 8], [110, 8], [0, 0, 1])
-        >>> model.cut(None, min_size=20).untested_.tolist()
-        [False, False, True]
         """
         cut = copy.copy(self)
         cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)

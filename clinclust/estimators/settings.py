@@ -23,15 +23,8 @@ from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
 from clinclust.engine.search.settle import N_DIVIDED
 from clinclust.errors import InputError, warn
-from clinclust.estimators import say
-from clinclust.estimators.parameters import (
-    AUTOMATIC_SHARE,
-    PublishedParameters,
-    SamplerParameters,
-    check_estimator,
-    cluster_codes,
-    seed_of,
-)
+from clinclust.estimators import parameters, say
+from clinclust.estimators.parameters import PublishedParameters, SamplerParameters
 from clinclust.estimators.subtype_model import Estimator
 from clinclust.files.cell_text import listed
 from clinclust.progress import Progress
@@ -44,7 +37,7 @@ class Settings(PublishedParameters):
     @classmethod
     def of(cls, model: Estimator) -> Self:
         """Check the parameters of a model; raise InputError with all problems."""
-        check_estimator(type(model), model.get_params())
+        parameters.check_estimator(type(model), model.get_params())
         return cls(**model.get_params())
 
     @property
@@ -96,14 +89,14 @@ class Settings(PublishedParameters):
             raise InputError(say("options_with_a_block", options=options, blocks=listed(blocks)))
         share = self.outlying_share
         if share is None:
-            share = AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
+            share = parameters.AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
         start: Any = self.init
         if not isinstance(start, str):  # clusters 0 .. K - 1, (N,), in encoded order
             n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
-            labels = cluster_codes(start, n_subjects, called="init")
-            start = cluster_codes(labels[order], n_subjects, called="init")
+            labels = parameters.cluster_codes(start, n_subjects, called="init")
+            start = parameters.cluster_codes(labels[order], n_subjects, called="init")
         return SearchPlan(
-            seed=seed_of(self.random_state),
+            seed=parameters.seed_of(self.random_state),
             n_restarts=self.n_restarts,
             start="single" if self.fills_modes and isinstance(start, str) else start,  # the start of the paper
             max_sweeps=self.max_sweeps,

@@ -303,26 +303,6 @@ class FittedEstimator(Estimator):
         The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
         row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
         themselves: `membership_`, of K columns, judges each by all others.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> import pandas as pd
-        >>> from sklearn.linear_model import LinearRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> rng = np.random.default_rng(0)
-        >>> frail = rng.random(200) < 0.4
-        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-        >>> falls = rng.poisson(0.5 + 2 * frail)
-        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False)
-        >>> pipeline = make_pipeline(model, LinearRegression()).fit(frame, falls)
-        >>> pipeline[0].transform(frame.head(2)).round(2)
-           subtype_1  subtype_2  none_of_these
-        0        1.0        0.0            0.0
-        1        0.0        1.0            0.0
-        >>> pipeline.predict(frame.head(2)).round(1)
-        array([0.5, 2.6])
         """
         probabilities = self.predict_proba(X)
         if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
