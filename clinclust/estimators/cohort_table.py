@@ -24,7 +24,7 @@ from clinclust.schema import FeatureSchema
 
 # CohortFingerprint: recognise the cohort of a fit, in any order of its rows, without storing data of a subject.
 #
-# Stored are a digest of the sorted 128-bit hashes of the validated rows, and the order of the rows, encrypted by a
+# Stored are a digest of the sorted 64-bit hashes of the validated rows, and the order of the rows, encrypted by a
 # keystream whose key is another digest of these hashes. The hashes are not stored, because they would show whether a
 # known subject is in the cohort. Numbers are compared as float32, in about seven significant digits, because programs
 # write and read the last digits differently; whole numbers exactly.
@@ -115,27 +115,19 @@ def _digest(salt: str, purpose: str, hashes: Words) -> bytes:
 
 
 def _keystream(salt: str, hashes: Words) -> NDArray[np.uint32]:
-    """Return the keystream of the order, uint32 (N,), from all sorted hashes (N, 2)."""
+    """Return the keystream of the order, uint32 (N,), from all sorted hashes (N,)."""
     stream = hashlib.shake_256(_digest(salt, "order", hashes)).digest(4 * len(hashes))
     return np.frombuffer(stream, dtype="<u4").astype(np.uint32)
 
 
 def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
-    """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N, 2)."""
-    first, second = np.zeros((2, len(frame)), dtype=np.uint64)
+    """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N,)."""
+    total = np.zeros(len(frame), dtype=np.uint64)
     for name, column in frame.items():
-        digest = hashlib.sha256(f"{salt} column {name}".encode()).digest()
-        keys = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
-        mixed = pd.util.hash_array(_values(column, keys) ^ keys[1])
-        first += mixed  # a sum, because the order of the columns must not matter
-        mixed ^= keys[2]
-        mixed *= np.uint64(0xD6E8_FEB8_6659_FD93)
-        mixed ^= mixed >> np.uint64(32)
-        second += mixed
-    order = np.argsort(first)
-    if (first[order[1:]] == first[order[:-1]]).any():  # the first number alone orders rows faster if all differ
-        order = np.lexsort((second, first))
-    return order, np.column_stack([first[order], second[order]]).astype("<u8", copy=False)
+        keys = np.frombuffer(hashlib.sha256(f"{salt} column {name}".encode()).digest(), "<u8").astype(np.uint64)
+        total += pd.util.hash_array(_values(column, keys) ^ keys[1])  # a sum: the order of columns must not matter
+    order = np.argsort(total, kind="stable")
+    return order, total[order].astype("<u8", copy=False)
 
 
 def _values(column: pd.Series, keys: Words) -> Words:

@@ -126,9 +126,9 @@ _SHARE = 0.3
 
 def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
     """Search as the settings say; InputError for unusable `init` or too few clusters, SearchCancelled if cancelled."""
-    budget = Budget(settings.max_seconds)
+    budget, progress = Budget(settings.max_seconds), Progress(bool(settings.progress))
     with announcing_compilation():
-        plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
+        plan = settings.search_plan(cohort.problem, cancelled, budget, progress)
         cohort = adjusted(cohort, settings, plan)
         fit = fit_by(plan, cohort, is_tested=settings.is_tested)
     return as_asked(fit, settings.n_clusters, settings.min_size)

@@ -174,15 +174,8 @@ class GibbsDP(SamplerParameters, FittedEstimator):
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler, not fitted, of the posterior whose mode a fitted `MAPDP` found.
 
-        It has the schema, concentration, coarsening, block weights and hyperparameters of the fit, without
-        outlying values and feature selection.
-
-        Parameters
-        ----------
-        model : SubtypeModel
-            A fitted `MAPDP`.
-        **parameters
-            Parameters of `GibbsDP` that replace those of the fit.
+        It has the schema, concentration, coarsening, block weights and hyperparameters of the fit, which `parameters`
+        may replace, without outlying values and feature selection.
         """
         fit = require_search(model, "GibbsDP.of")
         of_fit = {
@@ -194,13 +187,7 @@ class GibbsDP(SamplerParameters, FittedEstimator):
         return cls(fit.schema_, **(of_fit | parameters))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-        """Draw partitions of a cohort.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (N, D)
-            As in `MAPDP.fit`, which raises the same errors.
-        y : ignored
+        """Draw partitions of a cohort; arguments and errors are those of `MAPDP.fit`.
 
         Warns
         -----
@@ -259,10 +246,8 @@ class GibbsDP(SamplerParameters, FittedEstimator):
     def membership_in(self, labels: ArrayLike) -> Array:
         """Return the share of the draws in which each subject is in each group of a partition, float64 (N, G).
 
-        Parameters
-        ----------
-        labels : array of int, shape (N,)
-            Groups 0 .. G - 1. A drawn cluster counts as the group with which it shares most subjects.
+        `labels`, whole numbers (N,), are groups 0 .. G - 1. A drawn cluster counts as the group with which it shares
+        most subjects.
         """
         codes = cluster_codes(labels, self.draws_.shape[1], called="labels")
         groups = np.asarray(labels)

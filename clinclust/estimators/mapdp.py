@@ -270,15 +270,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         Values are taken to be missing at random. Described columns, those of other roles and features in
         `uninformative_` are returned unchanged; a `CohortWarning` names those with missing values.
 
-        Parameters
-        ----------
-        frame : DataFrame or array
-            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
-
-        Returns
-        -------
-        DataFrame
-            The validated columns, one row per subject.
+        `frame`, a DataFrame or array, holds subjects of the cohort or new ones, and may lack identifiers and described
+        columns.
         """
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self.fit_, table, self.cluster_scores)

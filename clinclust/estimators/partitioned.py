@@ -92,7 +92,7 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
         in_sample = sample.with_clusters(labels, outlying, cohort.n_subjects)
         # The clusters of the sample's fit come first, then those without a subject in it, the largest first.
-        present = first_of_each(in_sample.cluster_labels_, labels)
+        present = labels[np.unique(in_sample.cluster_labels_, return_index=True)[1]]
         absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
         of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
         all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), plan.budget.cut_short)
@@ -108,10 +108,7 @@ class _Cohort(NamedTuple):
     """The rows of the sample as given."""
     n_observed: Mapping[str, int]
     """Number of observed values of each feature in the table."""
-
-    @property
-    def n_subjects(self) -> int:
-        return sum(summary.n_subjects for summary in self.summaries)
+    n_subjects: int
 
 
 def refuse_unusable(settings: Settings, repair: str) -> None:
@@ -121,8 +118,7 @@ def refuse_unusable(settings: Settings, repair: str) -> None:
         "missing='mode'": settings.fills_modes,
         "select_features": settings.selects_features,
     }
-    problems = [name for name in is_unusable if is_unusable[name]]
-    if problems:
+    if problems := [name for name in is_unusable if is_unusable[name]]:
         raise InputError(f"{', '.join(problems)}: needs the table in memory, {repair}")
 
 
@@ -158,7 +154,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     n_observed: Counter[str] = Counter()
     for summary in summaries:
         n_observed.update(summary.n_observed)
-    return _Cohort(reads, summaries, with_prior_of_all(settings, sample, n_observed), rows, n_observed)
+    return _Cohort(reads, summaries, with_prior_of_all(settings, sample, n_observed), rows, n_observed, n_subjects)
 
 
 def with_prior_of_all(settings: Settings, sample: Prepared, n_observed: Mapping[str, int]) -> Prepared:
@@ -254,11 +250,6 @@ def _of_rows(labels: engine.Numbers, aside: Whole, rows: Whole, n_features: int)
     outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
     outlying.flat[engine.places_among(aside, rows, n_features)] = True
     return labels[rows].astype(np.int64), outlying
-
-
-def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
-    """Return the cluster of all subjects that each cluster of the sample's fit is, int64 (K,)."""
-    return of_all[np.unique(of_fit, return_index=True)[1]]
 
 
 # Where the shards of a table in partitions lie: on the workers of Dask, or in files of this machine.
@@ -544,24 +535,18 @@ class Site:
     Parameters
     ----------
     table : DataFrame, shape (n, D)
-        The rows; they are validated here.
+        The rows; they are validated here, and CohortError shows values at fault here only.
     schema : FeatureSchema
         The schema, the same at all sites.
     fewest : int
         Fewest subjects, and fewest observed values of each feature, of a group whose sums can be computed from all
         sums that the site sends. A subject that would be in a smaller one is counted with others. 1: no threshold.
+        InputError is raised if there are fewer subjects, or values of a feature.
 
     Attributes
     ----------
     labels : Series of int64
         Subtype of each subject, 1 .. K, with the index of the table, after a fit; it stays here.
-
-    Raises
-    ------
-    InputError
-        If a parameter is of another kind; or if there are fewer subjects, or values of a feature, than `fewest`.
-    CohortError
-        If the table does not fit the schema. The values at fault are shown here only.
 
     Examples
     --------
@@ -731,7 +716,7 @@ class Site:
             now = np.unique(now[~few])[self._without(now, few)]
         fit = self._sample.with_clusters(now, outlying, n_subjects)
         return {
-            "clusters": first_of_each(fit.cluster_labels_, now),
+            "clusters": now[np.unique(fit.cluster_labels_, return_index=True)[1]],
             "subtype_of": fit.subtype_of_,
             "joins": fit.tree_.joins,
             "evidence": fit.tree_.evidence,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -398,14 +399,8 @@ LARGEST = 256 * 2**20
 
 
 def _in_json(value: object) -> bytes:
-    """Return a value as text of JSON, NumPy numbers and arrays as plain ones; TypeError or ValueError for others."""
-
-    def plain(other: object) -> object:
-        if isinstance(other, np.generic | np.ndarray):
-            return other.tolist()
-        raise TypeError(f"a model cannot be saved with {type(other).__name__} among its parameters")
-
-    return json.dumps(value, indent=1, allow_nan=False, default=plain).encode()
+    """Return a value as text of JSON, NumPy numbers and arrays as plain ones; ValueError for NaN and infinities."""
+    return json.dumps(value, indent=1, allow_nan=False, default=methodcaller("tolist")).encode()
 
 
 _FORMAT = 1
@@ -427,22 +422,32 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     more = dict[str, Any]()
     if isinstance(fit, PartitionedFit):
         more["all_subjects"], fit = written_fields(fit.all_subjects, arrays, "all_subjects."), fit.in_sample_
+    # The schema is saved with the fit. JSON cannot represent a generator, so the seed that was used replaces it.
+    written = {name: value for name, value in parameters.items() if name != "schema"}
+    written["random_state"] = fit.random_seed_
+    if isinstance(written["hyperparameters"], Mapping):
+        written["hyperparameters"] = {name: dict(named) for name, named in written["hyperparameters"].items()}
+    if isinstance(written["block_weights"], Mapping):
+        written["block_weights"] = {str(block): float(weight) for block, weight in written["block_weights"].items()}
+    if not isinstance(written[_INIT], str):
+        # Labels matter only by which subjects share one, so codes replace them.
+        arrays[_INIT] = pd.factorize(np.asarray(written.pop(_INIT)))[0].astype(np.int64)
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
         "estimator": estimator,
-        "parameters": _written_parameters(parameters, fit.random_seed_, arrays),
+        "parameters": written,
         "fit": written_fields(fit, arrays),
         "seal_of_subtypes": _seal(fit),
         **more,
     }
-    written, numbers = _in_json(text), io.BytesIO()
+    content, numbers = _in_json(text), io.BytesIO()
     np.savez(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     with write_together(folder) as new, naming(folder, instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
-        (new / _TEXT).write_bytes(written)
+        (new / _TEXT).write_bytes(content)
         write_manifest(new, [_TEXT, _NUMBERS])
         try:
             copy = load(new)[2]
@@ -456,20 +461,6 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
 
 def _seal(fit: Fit) -> str:
     return seal_of_subtypes(fit.cohort_fingerprint_.salt, fit.subtype_of_, fit.min_size_)
-
-
-def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays) -> dict[str, Any]:
-    """Return the parameters for JSON, without the schema, which is saved with the fit."""
-    # JSON cannot represent a generator, so the seed that was used replaces it.
-    written = {name: value for name, value in parameters.items() if name != "schema"} | {"random_state": seed}
-    if isinstance(written["hyperparameters"], Mapping):
-        written["hyperparameters"] = {name: dict(named) for name, named in written["hyperparameters"].items()}
-    if isinstance(written["block_weights"], Mapping):
-        written["block_weights"] = {str(block): float(weight) for block, weight in written["block_weights"].items()}
-    if not isinstance(written[_INIT], str):
-        # Labels matter only by which subjects share one, so codes replace them.
-        arrays[_INIT] = pd.factorize(np.asarray(written.pop(_INIT)))[0].astype(np.int64)
-    return written
 
 
 def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
