@@ -534,14 +534,14 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     `better_groups` (k), `is_misfit`, `schema_line` (the line of the schema that declares the better one).
     """
     rows: Labels | slice = slice(None)
+    features = fit.clusters_.encoding.features
     if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
         if order is None:
-            values = model_values(frame, sorted(fit.clusters_.encoding.features, key=fit.schema_.clustered_parts.index))
-            order = canonical_order(list(values.values()))
+            in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
+            order = canonical_order(list(model_values(frame, in_schema).values()))
         rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
-    features = fit.clusters_.encoding.features
     comparisons = []
     for feature, place in zip(features, fit.schema_.places(features), strict=True):
         if feature.is_part and feature.levels:

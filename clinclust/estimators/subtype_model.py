@@ -306,7 +306,7 @@ class FittedEstimator(Estimator):
         """
         probabilities = self.predict_proba(X)
         if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
-            return probabilities
+            return cast("pd.DataFrame", probabilities)
         table = in_pandas(X)
         index = table.index if isinstance(table, pd.DataFrame) else None
         return pd.DataFrame(probabilities, index=index, columns=self.get_feature_names_out())
