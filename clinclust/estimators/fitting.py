@@ -200,8 +200,7 @@ def warn_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> None:
     if fit.stopped_early_:
         path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
         warn(say("search_ended_early", ended=STOPPED_EARLY, about_the_path=path, max_seconds=settings.max_seconds))
-    misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
-    if misfits is not None:
+    if misfits := warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order)):
         warn(misfits)
 
 

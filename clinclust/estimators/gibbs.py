@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -28,7 +27,7 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import posed
 from clinclust.estimators.mapdp import NONE_OF_THESE, validate_subjects
 from clinclust.estimators.parameters import DRAWN, SamplerParameters, check_estimator, cluster_codes, seed_of
-from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, documented_with, require_search
+from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, require_search
 from clinclust.progress import Progress
 
 # Posterior: draws of partitions, and the chains of a fit of `GibbsDP`.
@@ -124,8 +123,7 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, plan: SearchPla
 # GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds.
 
 
-@documented_with(Posterior)
-class GibbsDP(SamplerParameters, FittedEstimator):
+class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -164,9 +162,7 @@ class GibbsDP(SamplerParameters, FittedEstimator):
     posterior_: Posterior
     _results = "posterior_"
     made_by = "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
-    """The method that made the subtypes, as reports name it."""
     membership_basis = "averaged over partitions drawn from their posterior"
-    """What the probabilities are conditional on, for reports."""
     fit_: Fit | None = None
     """None: no MAP-DP search made the partition."""
 
@@ -195,13 +191,12 @@ class GibbsDP(SamplerParameters, FittedEstimator):
             If the chains have not converged, or the table is doubtful.
         """
         check_estimator(type(self), self.get_params())
-        sampler = copy.copy(self)
         frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
-        problem, seed = posed(sampler, frame, schema).problem, seed_of(self.random_state)
+        problem, seed = posed(self, frame, schema).problem, seed_of(self.random_state)
         refuse_adjustment(schema, "GibbsDP")
         plan = SearchPlan(seed=seed, max_sweeps=self.max_sweeps, n_jobs=self.n_jobs, budget=Budget(self.max_seconds))
         plan = replace(plan, progress=Progress(bool(self.progress)))
-        self.posterior_ = interruptible(partial(draw_posterior, sampler, problem, plan), plan.cancelled)
+        self.posterior_ = interruptible(partial(draw_posterior, self, problem, plan), plan.cancelled)
         self.random_seed_, self.schema_, self.uninformative_ = seed, schema, problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:

@@ -9,7 +9,7 @@ from functools import partial, wraps
 from numbers import Integral
 from pathlib import Path
 from threading import Event
-from typing import ParamSpec, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -30,11 +30,11 @@ from clinclust.estimators.explanation import explanation
 from clinclust.estimators.fit import Fit, PartitionedFit
 from clinclust.estimators.fitting import Prepared, found_fit, prepared, warn_of_fit
 from clinclust.estimators.imputation import impute, multiple_imputations
-from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
+from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters
 from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
-from clinclust.estimators.subtype_model import FittedEstimator, documented_with
+from clinclust.estimators.subtype_model import FittedEstimator
 from clinclust.files.cell_text import listed
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
@@ -49,24 +49,22 @@ NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
+def of_each_partition(method: Method) -> Method:
     """Let a method return a Dask series or DataFrame of its results for each partition of a Dask DataFrame."""
 
     @wraps(method)
-    def of_any_table(*args: P.args, **arguments: P.kwargs) -> R:
+    def of_any_table(*args: Any, **arguments: Any) -> Any:
         if len(args) != 2 or not is_partitioned(args[1]):
             return method(*args, **arguments)
-        return cast(R, in_partitions(cast(MAPDP, args[0]), method.__name__, args[1], **arguments))
+        return in_partitions(args[0], method.__name__, args[1], **arguments)
 
-    return of_any_table
+    return cast(Method, of_any_table)
 
 
-@documented_with(Fit)
-class MAPDP(MAPDPParameters, FittedEstimator):
+class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
     The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
@@ -158,7 +156,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
     fit_: Fit
     made_by = "a MAP-DP search"
-    """The method that made the subtypes, for reports."""
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the subtypes of a cohort.
@@ -434,7 +431,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         return model
 
 
-@documented
 class PublishedMAPDP(PublishedParameters, MAPDP):
     """MAP-DP as Raykov, Boukouvalas, Baig and Little (2016) published it: a `MAPDP` with their model and searches.
 

@@ -327,10 +327,8 @@ def duration_sentence(
     search = _of_search(problem, settings)
     if settings.max_seconds is not None and _SURPRISE * search >= settings.max_seconds:
         after = "the test of the subtypes and the report take" if settings.is_tested else "the report takes"
-        return (
-            f"With {options}, the search ends after at most {settings.max_seconds:g} seconds, and {after} about "
-            f"{rounded_duration(seconds - search)} more on this machine"
-        )
+        more = rounded_duration(seconds - search)
+        return say("limited_duration", options=options, max_seconds=settings.max_seconds, after=after, more=more)
     usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)
     more = f", and up to {longest} if many partitions are about equally good" if longest != usual else ""
     return f"With {options}, a fit and its report take about {usual} on this machine{more}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from inspect import cleandoc, signature
+from inspect import getdoc, signature
 from numbers import Real
 from textwrap import indent
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -52,6 +52,8 @@ class SubtypeModel:
     """(N, K) probability of each subtype for each subject; None without probabilities."""
     uninformative_: Mapping[str, str]
     """Features with the role ``cluster`` that were not clustered on, with the reason."""
+    membership_basis: str = "given all other subjects"
+    """What the probabilities are conditional on, for reports."""
     index_: pd.Index | None = None
     """Index of the cohort; None if it is not stored."""
     made_by: str
@@ -185,11 +187,6 @@ def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
     return np.asarray(membership)[np.arange(labels.size), labels]
 
 
-def basis_of_membership(model: SubtypeModel) -> str:
-    """Return what the probabilities are conditional on (`membership_basis` of the model): one partition by default."""
-    return str(getattr(model, "membership_basis", "given all other subjects"))
-
-
 # Estimators: parameters by name, and the attributes of their results.
 
 
@@ -238,7 +235,6 @@ class Estimator(SubtypeModel, ABC):
         )
 
 
-Described = TypeVar("Described", bound=type)
 NONE_COLUMN = "none_of_these"
 """Name of the probability of belonging to no subtype."""
 
@@ -246,19 +242,6 @@ NONE_COLUMN = "none_of_these"
 def subtype_columns(codes: Sequence[Code]) -> list[str]:
     """Return the names of the probabilities of the subtypes, ``subtype_1`` .. ``subtype_K``."""
     return [f"subtype_{code}" for code in codes]
-
-
-def documented_with(results: type) -> Callable[[Described], Described]:
-    """Write the declarations of an estimator into its docstring, and of its results what their properties say."""
-    properties = {name: value for name, value in vars(results).items() if isinstance(value, property | cached_property)}
-    texts = [f"{name}\n{indent(cleandoc(value.__doc__ or ''), ' ' * 4)}" for name, value in properties.items()]
-    texts = [text for text in texts if text.partition("\n")[0].endswith("_")]
-
-    def described(estimator: Described) -> Described:
-        estimator.__doc__ = (documented(estimator).__doc__ or "").replace("{attributes}", "\n".join(texts))
-        return estimator
-
-    return described
 
 
 class FittedEstimator(Estimator):
@@ -271,6 +254,14 @@ class FittedEstimator(Estimator):
     """Name of the attribute that holds the results of a fit."""
     _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
     """Results of the paper's search, which only `PublishedMAPDP` shows."""
+
+    def __init_subclass__(cls, results: type = object) -> None:
+        """Write its parameters, and what the properties of its results say, into the docstring of an estimator."""
+        super().__init_subclass__()
+        properties = [name for name, value in vars(results).items() if isinstance(value, property | cached_property)]
+        texts = {name: indent(getdoc(getattr(results, name)) or "", " " * 4) for name in properties}
+        attributes = "\n".join(f"{name}\n{text}" for name, text in texts.items() if name.endswith("_"))
+        cls.__doc__ = (documented(cls).__doc__ or "").replace("{attributes}", attributes)
 
     def __getattr__(self, name: str) -> Any:
         """Return the attribute of the results of this name, which must end in an underscore.
