@@ -214,24 +214,6 @@ def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
 # Messages about arrays use the words that the estimator checks of scikit-learn look for.
 
 
-def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchema:
-    """Return the schema with the choice of rows of its file, if known.
-
-    InputError is raised if the table was read with another choice, CohortWarning issued if that is unknown.
-    """
-    selection = rows_taken(frame)
-    if not schema.rows:
-        return schema if selection is None or not selection.choice else schema.with_rows(selection.choice)
-    if selection is None:
-        warn(limited(say("rows_unknown", rows=schema.rows.in_words())))
-        return schema
-    if not selection.choice.follows(schema.rows):
-        stated, choice = schema.rows.in_words(), selection.choice.in_words()
-        raise InputError(limited(say("other_choice_of_rows", rows=stated, choice=choice)))
-    # The trends by which the table was summarised made its values, and are those of the model.
-    return schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
-
-
 def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
     """Warn if new subjects were read with another choice of rows than the cohort."""
     rows = rows_taken(table) if isinstance(table, pd.DataFrame) else None
@@ -252,7 +234,8 @@ def cohort_and_schema(
 ) -> tuple[pd.DataFrame, FeatureSchema]:
     """Return the validated columns and the schema of the fit; without a schema, draft one (which warns).
 
-    Raises CohortError and InputError for unusable tables, and for fewer than two subjects.
+    The schema has the choice of rows of the table, if known, and warns where that may be another one. CohortError and
+    InputError are raised for unusable tables, other rows than the schema says, and fewer than two subjects.
     """
     X = in_pandas(X)
     if schema is None:
@@ -265,9 +248,19 @@ def cohort_and_schema(
         else:
             schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
-    schema = schema_with_rows(schema, table)
+    taken = rows_taken(table)
+    if taken is None and schema.rows:
+        warn(limited(say("rows_unknown", rows=schema.rows.in_words())))
+    elif taken is not None and schema.rows:
+        if not taken.choice.follows(schema.rows):
+            stated, choice = schema.rows.in_words(), taken.choice.in_words()
+            raise InputError(limited(say("other_choice_of_rows", rows=stated, choice=choice)))
+        # The trends by which the table was summarised made its values, and are those of the model.
+        schema = schema.with_rows(replace(schema.rows.completed_by(taken.choice), trends=taken.choice.trends))
+    elif taken is not None and taken.choice:
+        schema = schema.with_rows(taken.choice)
     validated = schema.validate(table, warn=False)
-    if schema.rows.where is not None and rows_taken(validated) is not None:
+    if taken is not None and schema.rows.where is not None:
         # Rows may have been chosen by a value which the schema takes for missing, such as -9 for an age.
         compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
         missing = {name: int(validated[name].isna().sum()) for name in compared}
