@@ -159,7 +159,7 @@ def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
 # schema sets it aside.)
 
 _FEW = 0.01  # share of the rows, up to which copies are too few to form a subtype
-_PART = 0.2  # share of the copies, up to which those that chance does not explain are taken for chance as well
+_PART = 0.2  # share of the copies, up to which those that chance does not explain are selection for chance as well
 _BY_CHANCE = 0.001  # expected number of rows with the values of a row, if features were independent
 _SHOWN, _ROWS_SHOWN = 3, 5
 
@@ -248,19 +248,19 @@ def cohort_and_schema(
         else:
             schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
-    taken = rows_taken(table)
-    if taken is None and schema.rows:
+    selection = rows_taken(table)
+    if selection is None and schema.rows:
         warn(limited(say("rows_unknown", rows=schema.rows.in_words())))
-    elif taken is not None and schema.rows:
-        if not taken.choice.follows(schema.rows):
-            stated, choice = schema.rows.in_words(), taken.choice.in_words()
+    elif selection is not None and schema.rows:
+        if not selection.choice.follows(schema.rows):
+            stated, choice = schema.rows.in_words(), selection.choice.in_words()
             raise InputError(limited(say("other_choice_of_rows", rows=stated, choice=choice)))
         # The trends by which the table was summarised made its values, and are those of the model.
-        schema = schema.with_rows(replace(schema.rows.completed_by(taken.choice), trends=taken.choice.trends))
-    elif taken is not None and taken.choice:
-        schema = schema.with_rows(taken.choice)
+        schema = schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
+    elif selection is not None and selection.choice:
+        schema = schema.with_rows(selection.choice)
     validated = schema.validate(table, warn=False)
-    if taken is not None and schema.rows.where is not None:
+    if selection is not None and schema.rows.where is not None:
         # Rows may have been chosen by a value which the schema takes for missing, such as -9 for an age.
         compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
         missing = {name: int(validated[name].isna().sum()) for name in compared}

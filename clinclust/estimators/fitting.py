@@ -353,7 +353,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
-    labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
+    labels_of_table, choice = cohort.in_table_order(labels), rows_taken(frame)
     clusters = joint.clusters_of(problem, partition, included)
     clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
     return Fit(
@@ -383,7 +383,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
-        row_counts_=None if taken is None else taken.counts,
+        row_counts_=None if choice is None else choice.counts,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
         prior_strength_=result.prior_strength,
