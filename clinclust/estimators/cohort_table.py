@@ -159,7 +159,7 @@ def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
 # schema sets it aside.)
 
 _FEW = 0.01  # share of the rows, up to which copies are too few to form a subtype
-_PART = 0.2  # share of the copies, up to which those that chance does not explain are selection for chance as well
+_PART = 0.2  # share of the copies, up to which those that chance does not explain are taken for chance as well
 _BY_CHANCE = 0.001  # expected number of rows with the values of a row, if features were independent
 _SHOWN, _ROWS_SHOWN = 3, 5
 
