@@ -185,10 +185,7 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Draw partitions of a cohort; arguments and errors are those of `MAPDP.fit`.
 
-        Warns
-        -----
-        CohortWarning
-            If the chains have not converged, or the table is doubtful.
+        A CohortWarning says that the chains have not converged, or that the table is doubtful.
         """
         check_estimator(type(self), self.get_params())
         frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
@@ -197,7 +194,8 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
         plan = SearchPlan(seed=seed, max_sweeps=self.max_sweeps, n_jobs=self.n_jobs, budget=Budget(self.max_seconds))
         plan = replace(plan, progress=Progress(bool(self.progress)))
         self.posterior_ = interruptible(partial(draw_posterior, self, problem, plan), plan.cancelled)
-        self.random_seed_, self.schema_, self.uninformative_ = seed, schema, problem.kept_out
+        self.random_seed_, self.uninformative_ = seed, problem.kept_out
+        self.schema_, self.n_features_in_ = schema, len(schema)
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
             rows = self.convergence_.query("~converged")
@@ -249,11 +247,6 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
         if not np.issubdtype(groups.dtype, np.integer) or set(groups.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
         return sampling.membership_of_draws(self.draws_, groups.astype(np.int64))
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns of the schema."""
-        return len(self.schema_)
 
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
         schema, features = self.schema_, self.posterior_.problem.cohort.encoding.features
