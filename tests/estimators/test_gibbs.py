@@ -147,7 +147,7 @@ def test_everything_wrong_is_listed_at_once(clear):
     model, frame, _ = clear
     with pytest.raises(ValueError, match=r"concentration must be 'drawn' .*; n_chains must be"):
         cc.GibbsDP(SCHEMA, concentration="map", n_chains=1).fit(frame)
-    with pytest.raises(NotFittedError, match="GibbsDP, which is not fitted"):
+    with pytest.raises(NotFittedError, match="GibbsDP is not fitted yet"):
         _ = sampler().labels_
     with pytest.raises(ValueError, match="without a gap"):
         model.membership_in(np.where(model.labels_ == 1, 5, model.labels_))
