@@ -91,7 +91,7 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     ----------
     {attributes}
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
-        The same of the J clusters that the search found.
+        Labels and membership of the J clusters that the search found.
     subtype_of_ : int64 (J,)
         Subtype of each cluster.
     min_size_ : int
