@@ -451,9 +451,8 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
                 content.pop(name, None)
         content |= {name: value for name, value in fields.items() if value is not None}
         if feature.is_part:  # of a feature in two parts, that of the second
-            content = feature.whole.content() | {
-                name: content.get(name) for name in ("likelihood", "transform", "prior")
-            }
+            of_part = {name: content.get(name) for name in ("likelihood", "transform", "prior")}
+            content = feature.whole.content() | of_part
         with suppress(SchemaError):
             others.append(Feature(**content).parts[-1] if feature.is_part else Feature(**content))
     return others

@@ -76,10 +76,8 @@ class Posterior:
     @property
     def convergence_(self) -> pd.DataFrame:
         """DataFrame: R-hat and effective sample size of each traced quantity, and whether both are good enough."""
-        rows = [
-            (name, diagnosis.r_hat, diagnosis.effective_size, diagnosis.has_converged)
-            for name, diagnosis in self.chains.diagnoses.items()
-        ]
+        diagnoses = self.chains.diagnoses.items()
+        rows = [(name, of.r_hat, of.effective_size, of.has_converged) for name, of in diagnoses]
         return pd.DataFrame(rows, columns=["quantity", "r_hat", "effective_size", "converged"])
 
     @property
@@ -198,12 +196,9 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
         self.schema_, self.n_features_in_ = schema, len(schema)
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
-            rows = self.convergence_.query("~converged")
-            named = ", ".join(
-                f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
-                for row in rows.itertuples()
-            )
-            warn(say("chains_differ", n_sweeps=self.n_sweeps_, quantities=named))
+            rows = self.convergence_.query("~converged").itertuples()
+            low = [f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)" for row in rows]
+            warn(say("chains_differ", n_sweeps=self.n_sweeps_, quantities=", ".join(low)))
         return self
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial, wraps
 from numbers import Integral
@@ -35,7 +36,7 @@ from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_model import FittedEstimator
-from clinclust.files.cell_text import listed
+from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
 from clinclust.schema.reading import read_column
 from clinclust.schema.validation import column_failures, failures_frame, read_columns
@@ -517,6 +518,7 @@ _REPAIR = (
     "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
 
 
@@ -526,7 +528,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Mask, Coh
     for name, reading in read_columns(schema, frame)[1].items():
         rows |= np.logical_or.reduce([rows, *reading.faults.values()])
         failures += column_failures(schema[name], reading, frame.index)
-    return rows, CohortError(about_new_subjects(failures_frame(failures)))
+    return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Mask], str]:
@@ -552,11 +554,24 @@ def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFram
     try:
         return schema.validate(frame, warn=False)
     except CohortError as error:
-        raise CohortError(about_new_subjects(error.failures)) from error
+        raise CohortError(about_new_subjects(error.failures, schema)) from error
 
 
-def about_new_subjects(failures: pd.DataFrame) -> pd.DataFrame:
+def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the failures of new subjects with repairs that do not change the schema."""
-    is_absent = (failures["expected"] == "a column of this name").to_numpy()
-    repairs = np.where(is_absent, _ABSENT, failures["repair"])
-    return failures.assign(repair=np.where(failures["rows"].astype(bool), _REPAIR, repairs))
+    features, repairs = {feature.name: feature for feature in schema}, []
+    for failure in failures.to_dict("records"):
+        is_absent = failure["expected"] == "a column of this name"
+        repair = _REPAIR if failure["rows"] else _ABSENT if is_absent else failure["repair"]
+        if failure["rows"] and failure["column"] in features:
+            # Missing codes of the form of a value, such as 20-25% for 40-45%; not the form of all numbers.
+            forms = {_replace_numbers(str(text)) for text in failure["examples"]} - {"0"}
+            codes = [code for code in features[failure["column"]].missing_codes if _replace_numbers(code) in forms]
+            if codes:
+                repair = say("missing_of_this_form", codes=listed(map(quoted, codes), len(codes)), repair=repair)
+        repairs.append(repair)
+    return failures.assign(repair=repairs)
+
+
+def _replace_numbers(text: str) -> str:
+    return _NUMBER.sub("0", " ".join(text.casefold().split()))

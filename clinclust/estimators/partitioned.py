@@ -138,10 +138,8 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
 
         warn(say("schema_of_partitions_was_drafted"))
         schema = draft_schema(table, progress=False)
-    functions = [
-        partial(read, schema=schema, first=int(start), share=share, seed=seed, store=place.store)
-        for start in first[:-1]
-    ]
+    read_from = partial(read, schema=schema, share=share, seed=seed, store=place.store)
+    functions = [partial(read_from, first=int(start)) for start in first[:-1]]
     with progress.stage("reading partitions", len(partitions)) as advance:
         reads = place.submit_each(functions, partitions)
         summaries: list[Summary] = []
@@ -233,9 +231,8 @@ def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partition
     numbers = place.results([place.submit(of_each, partition) for partition in encoded])
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
-    whole = engine.WholeCohort(
-        encoding, numbers[0][2], float((model.powers * bases).sum()), np.arange(1), n_subjects, tuple(n_used.tolist())
-    )
+    log_base, tables = float((model.powers * bases).sum()), numbers[0][2]
+    whole = engine.WholeCohort(encoding, tables, log_base, np.arange(1), n_subjects, tuple(n_used.tolist()))
     shards = tuple(place.submit(attrgetter("shard"), partition) for partition in encoded)
     labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
     aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
@@ -295,11 +292,9 @@ class OnWorkers(Place):
         """Run a function of each partition on a worker, which forgets the partition."""
         from dask.delayed import delayed
 
-        of_each = [
-            delayed(partial(on_one_thread, function), pure=False)(partition)
-            for function, partition in zip(functions, partitions, strict=True)
-        ]
-        return list(self._client.compute(of_each))
+        work = [delayed(partial(on_one_thread, function), pure=False) for function in functions]
+        calls = [function(partition) for function, partition in zip(work, partitions, strict=True)]
+        return list(self._client.compute(calls))
 
     def results(self, handles: Sequence[Handle]) -> list[Any]:
         """Gather results."""
@@ -472,10 +467,8 @@ def dask_series(table: Any, labels: Sequence[Any]) -> Any:
     import dask.dataframe
     from dask.delayed import delayed
 
-    parts = [
-        delayed(series_of, pure=False)(frame, of_partition)
-        for frame, of_partition in zip(table.to_delayed(optimize_graph=False), labels, strict=True)
-    ]
+    partitions = zip(table.to_delayed(optimize_graph=False), labels, strict=True)
+    parts = [delayed(series_of, pure=False)(frame, of_partition) for frame, of_partition in partitions]
     meta = series_of(table._meta, np.empty(0, dtype=np.int32))
     return dask.dataframe.from_delayed(parts, meta=meta, divisions=table.divisions, verify_meta=False)
 
@@ -569,8 +562,7 @@ class Site:
         self._values, numbers = model_values(self._frame, schema.clustered_parts), {"subjects": len(table)}
         for name, values in self._values.items():
             numbers[f"values of {name}"] = int((~np.isnan(values)).sum())
-        few = ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest)
-        if few:
+        if few := ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest):
             raise InputError(say("small_site", few=few, fewest=fewest))
         self._made: list[Labels] = []
         self._asked: set[str] = set()

@@ -415,8 +415,7 @@ _PARAMETERS: dict[str, type[MAPDPParameters]] = {"MAPDP": MAPDPParameters, "Publ
 def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     """Write the parameters of a model and its fit to a folder and return it; see `MAPDP.save`."""
     parameters, estimator = model.get_params(), type(model).__name__
-    problems = parameter_problems(parameters, rules_of(_PARAMETERS[estimator]))
-    if problems:
+    if problems := parameter_problems(parameters, rules_of(_PARAMETERS[estimator])):
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
     more = dict[str, Any]()

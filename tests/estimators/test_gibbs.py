@@ -126,8 +126,7 @@ def test_chains_that_disagree_are_told():
     frame, _ = cohort()
     with pytest.warns(cc.CohortWarning, match=r"have not come to the same distribution in 6 sweeps: .*R-hat"):
         model = sampler(max_sweeps=6).fit(frame)
-    assert not model.converged_
-    assert not model.convergence_["converged"].all()
+    assert (model.converged_, bool(model.convergence_["converged"].all())) == (False, False)
     assert model.posterior_.chains.traces["log_joint"].shape == (4, 3)
 
 
