@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from clinclust.arguments import TABLE, in_pandas, is_numbered
 from clinclust.arrays import Whole
 from clinclust.engine.problem.problem import Clusters
 from clinclust.errors import InputError, warn
+from clinclust.estimators import say
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
 from clinclust.files.row_choice import noted_several_rows, rows_taken
@@ -23,7 +24,7 @@ from clinclust.schema import FeatureSchema
 
 # CohortFingerprint: recognise the cohort of a fit, in any order of its rows, without storing data of a subject.
 #
-# Stored are a digest of the sorted 128-bit hashes of the validated rows, and the order of the rows, encrypted by a
+# Stored are a digest of the sorted 64-bit hashes of the validated rows, and the order of the rows, encrypted by a
 # keystream whose key is another digest of these hashes. The hashes are not stored, because they would show whether a
 # known subject is in the cohort. Numbers are compared as float32, in about seven significant digits, because programs
 # write and read the last digits differently; whole numbers exactly.
@@ -48,7 +49,7 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 """The hash of a missing value of any type."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class CohortFingerprint:
     """Recognises the cohort of a fit and restores its order, without storing values.
 
@@ -60,7 +61,7 @@ class CohortFingerprint:
     """Prefix of every hash, which depends on the fit."""
     digest: str
     """SHA-256 of the sorted hashes of the rows."""
-    hidden_order: NDArray[np.uint32]
+    hidden_order: NDArray[np.uint32] = field(repr=False)
     """(N,) row of each subject in the order of the sorted hashes, combined by exclusive or with the keystream."""
 
     def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
@@ -79,9 +80,6 @@ class CohortFingerprint:
         rows = np.empty_like(fitted)
         rows[fitted] = order
         return rows
-
-    def __repr__(self) -> str:
-        return f"CohortFingerprint({self.hidden_order.size:,} subjects, {self.digest[:12]})"
 
 
 def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
@@ -117,27 +115,19 @@ def _digest(salt: str, purpose: str, hashes: Words) -> bytes:
 
 
 def _keystream(salt: str, hashes: Words) -> NDArray[np.uint32]:
-    """Return the keystream of the order, uint32 (N,), from all sorted hashes (N, 2)."""
+    """Return the keystream of the order, uint32 (N,), from all sorted hashes (N,)."""
     stream = hashlib.shake_256(_digest(salt, "order", hashes)).digest(4 * len(hashes))
     return np.frombuffer(stream, dtype="<u4").astype(np.uint32)
 
 
 def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
-    """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N, 2)."""
-    first, second = np.zeros((2, len(frame)), dtype=np.uint64)
+    """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N,)."""
+    total = np.zeros(len(frame), dtype=np.uint64)
     for name, column in frame.items():
-        digest = hashlib.sha256(f"{salt} column {name}".encode()).digest()
-        keys = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
-        mixed = pd.util.hash_array(_values(column, keys) ^ keys[1])
-        first += mixed  # a sum, because the order of the columns must not matter
-        mixed ^= keys[2]
-        mixed *= np.uint64(0xD6E8_FEB8_6659_FD93)
-        mixed ^= mixed >> np.uint64(32)
-        second += mixed
-    order = np.argsort(first)
-    if (first[order[1:]] == first[order[:-1]]).any():  # the first number alone orders rows faster if all differ
-        order = np.lexsort((second, first))
-    return order, np.column_stack([first[order], second[order]]).astype("<u8", copy=False)
+        keys = np.frombuffer(hashlib.sha256(f"{salt} column {name}".encode()).digest(), "<u8").astype(np.uint64)
+        total += pd.util.hash_array(_values(column, keys) ^ keys[1])  # a sum: the order of columns must not matter
+    order = np.argsort(total, kind="stable")
+    return order, total[order].astype("<u8", copy=False)
 
 
 def _values(column: pd.Series, keys: Words) -> Words:
@@ -157,13 +147,9 @@ def _values(column: pd.Series, keys: Words) -> Words:
 
 
 def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
-    from pandas.util import hash_array
-
-    try:
-        return hash_array(texts, hash_key=f"{keys[0]:016x}", categorize=False)
-    except UnicodeEncodeError:  # an identifier may hold half of a character
-        encoded = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
-        return hash_array(np.array(encoded, dtype=object), hash_key=f"{keys[0]:016x}", categorize=False)
+    # An identifier may hold half of a character.
+    encoded = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
+    return pd.util.hash_array(np.array(encoded, dtype=object), hash_key=f"{keys[0]:016x}", categorize=False)
 
 
 # Rows that are exact copies of an earlier row, in a cohort that has more of them than chance explains.
@@ -188,14 +174,14 @@ def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
     factors = np.random.default_rng(0).integers(2**64, size=len(names), dtype=np.uint64)
     total = np.zeros(len(frame), dtype=np.uint64)
     for name, factor in zip(names, factors, strict=True):
-        total += _hashes(frame[name]) * factor
+        total += pd.util.hash_pandas_object(frame[name], index=False).to_numpy() * factor
     codes, different = pd.factorize(total)
     if len(frame) - different.size <= _FEW * len(frame):
         return None
     firsts = np.flatnonzero(~pd.Series(total).duplicated())
     log_expected, has_neighbour = np.full(firsts.size, np.log(firsts.size)), np.zeros(firsts.size, dtype=np.bool_)
     for name, factor in zip(names, factors, strict=True):
-        hashes = _hashes(frame[name])[firsts]
+        hashes = pd.util.hash_pandas_object(frame[name], index=False).to_numpy()[firsts]
         values, _ = pd.factorize(hashes)
         log_expected += np.log(np.bincount(values) / firsts.size)[values]
         has_neighbour |= pd.Series(total[firsts] - hashes * factor).duplicated(keep=False).to_numpy()
@@ -213,76 +199,19 @@ def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
     rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
     if len(rows):
         shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
-        warn(
-            f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
-            "as a subject, so leave notes, totals and empty rows out of the table"
-        )
+        warn(say("no_observed_value", n_rows=len(rows), rows=shown))
     first = copied_rows(frame, names) if noted_several_rows(frame) is None else None
     if first is None:
         return
     copies = np.flatnonzero(first != np.arange(first.size))
     shown = ", ".join(f"{frame.index[row]} is {frame.index[first[row]]}" for row in copies[:_SHOWN])
-    warn(
-        limited(
-            f"{copies.size:,} of {first.size:,} rows are exact copies of an earlier row in all features to cluster on, "
-            f"more than chance explains ({first.size - copies.size:,} rows are distinct; first copies: row {shown}). "
-            "Each counts as a subject, so copies form subtypes of their own. If rows were entered twice, take them out "
-            "of the table (in pandas: frame.drop_duplicates([names of these features])); if patients have several "
-            "rows, keep one row of each with `one_row_per`"
-        )
-    )
-
-
-def _hashes(column: pd.Series) -> NDArray[np.uint64]:
-    return np.asarray(pd.util.hash_pandas_object(column, index=False), dtype=np.uint64)
+    n_rows, n_copies = first.size, copies.size
+    warn(limited(say("copied_rows", n_copies=n_copies, n_rows=n_rows, n_distinct=n_rows - n_copies, copies=shown)))
 
 
 # The cohort as a table of named columns, from a DataFrame or an array, with its schema and choice of rows.
 #
 # Messages about arrays use the words that the estimator checks of scikit-learn look for.
-
-
-def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame) -> FeatureSchema:
-    """Return the schema with the choice of rows of its file, if known.
-
-    InputError is raised if the table was read with another choice, CohortWarning issued if that is unknown.
-    """
-    selection = rows_taken(frame)
-    if not schema.rows:
-        return schema if selection is None or not selection.choice else schema.with_rows(selection.choice)
-    if selection is None:
-        warn(
-            limited(
-                f"the schema takes {_rows(schema)}; nothing tells whether the table holds these. Read it with "
-                "clinclust.read_cohort(path, **schema.rows.as_dict())"
-            )
-        )
-        return schema
-    if not selection.choice.follows(schema.rows):
-        raise InputError(
-            limited(
-                f"the schema takes {_rows(schema)}, but the table was read with another choice: "
-                f"{selection.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
-            )
-        )
-    # The trends by which the table was summarised made its values, and are those of the model.
-    return schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
-
-
-def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame) -> None:
-    """Warn of rows that were chosen by a value which the schema takes for missing, such as -9 for an age."""
-    if rows_taken(validated) is None or schema.rows.where is None:
-        return
-    compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
-    missing = {name: int(validated[name].isna().sum()) for name in compared}
-    affected = [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]
-    if affected:
-        warn(
-            limited(
-                f"rows were taken by a condition on {listed(affected)}, in which the schema takes their values for "
-                "missing. If the condition compared missing codes, leave them out in it, as in: age != -9 and age < 18"
-            )
-        )
 
 
 def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
@@ -291,22 +220,13 @@ def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
     if rows is None or fitted is None or (rows.choice.follows(fitted) and rows.choice.trends == fitted.trends):
         return
-    problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {rows.choice.in_words()}"
-    if rows.choice.follows(fitted):
-        problem = (
-            "levels and slopes were estimated on this table and not by the mean lines of the cohort, so that they are "
-            "not comparable: read it with clinclust.read_cohort(path, **model.schema_.rows.as_dict())"
-        )
-    warn(limited(problem))
+    what = "other_trends" if rows.choice.follows(fitted) else "other_rows_of_model"
+    warn(limited(say(what, rows=schema.rows.in_words(), choice=rows.choice.in_words())))
 
 
 def hint_at_rows(schema: FeatureSchema) -> str:
     """Return the choice of rows of the cohort in parentheses, for a message; empty if unknown."""
-    return limited(f" (the model was fitted on {_rows(schema)})") if schema.rows else ""
-
-
-def _rows(schema: FeatureSchema) -> str:
-    return f"some rows of its table: {schema.rows.in_words()}"
+    return limited(say("hint_at_rows", rows=schema.rows.in_words())) if schema.rows else ""
 
 
 def cohort_and_schema(
@@ -314,7 +234,8 @@ def cohort_and_schema(
 ) -> tuple[pd.DataFrame, FeatureSchema]:
     """Return the validated columns and the schema of the fit; without a schema, draft one (which warns).
 
-    Raises CohortError and InputError for unusable tables, and for fewer than two subjects.
+    The schema has the choice of rows of the table, if known, and warns where that may be another one. CohortError and
+    InputError are raised for unusable tables, other rows than the schema says, and fewer than two subjects.
     """
     X = in_pandas(X)
     if schema is None:
@@ -323,22 +244,32 @@ def cohort_and_schema(
 
         if isinstance(X, pd.DataFrame) and not is_numbered(X):
             schema = draft_schema(X, progress=progress)
-            warn(
-                "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
-                "because the likelihoods decide what is found"
-            )
+            warn(say("schema_was_drafted"))
         else:
             schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
-    schema = schema_with_rows(schema, table)
+    selection = rows_taken(table)
+    if selection is None and schema.rows:
+        warn(limited(say("rows_unknown", rows=schema.rows.in_words())))
+    elif selection is not None and schema.rows:
+        if not selection.choice.follows(schema.rows):
+            stated, choice = schema.rows.in_words(), selection.choice.in_words()
+            raise InputError(limited(say("other_choice_of_rows", rows=stated, choice=choice)))
+        # The trends by which the table was summarised made its values, and are those of the model.
+        schema = schema.with_rows(replace(schema.rows.completed_by(selection.choice), trends=selection.choice.trends))
+    elif selection is not None and selection.choice:
+        schema = schema.with_rows(selection.choice)
     validated = schema.validate(table, warn=False)
-    warn_of_missing_in_condition(schema, validated)
+    if selection is not None and schema.rows.where is not None:
+        # Rows may have been chosen by a value which the schema takes for missing, such as -9 for an age.
+        compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
+        missing = {name: int(validated[name].isna().sum()) for name in compared}
+        if affected := [f"{quoted(name)} ({count:,} rows)" for name, count in missing.items() if count]:
+            warn(limited(say("missing_in_condition", columns=listed(affected))))
     if len(validated) == 1:
-        raise InputError(
-            "No feature is left to cluster on: the cohort has one subject, and subtypes need at least "
-            "two. Check how the file was read or filtered",
-            in_python=" (n_samples = 1)",
-        )
+        raise InputError(say("one_subject"), in_python=" (n_samples = 1)")
+    if (note := noted_several_rows(validated)) is not None:
+        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {note.sentence()}"))
     return validated, schema
 
 
@@ -347,11 +278,10 @@ def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called
 
     `called` names the argument in errors.
     """
-    return _named(X, names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
+    return _named(in_pandas(X), names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
 
 
 def _named(X: pd.DataFrame | ArrayLike, names: Sequence[str], called: str, other_number: str) -> pd.DataFrame:
-    X = in_pandas(X)
     if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
     table = X if isinstance(X, pd.DataFrame) else _array(X, called)
@@ -364,15 +294,10 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
     """Return a two-dimensional array of at least one column; masked values become missing."""
     sparse = sys.modules.get("scipy.sparse")  # a sparse matrix exists only if its package was imported
     if sparse is not None and sparse.issparse(X):
-        raise InputError(
-            f"{called}: sparse data was passed, but dense data is required; use {called}.toarray(), in which every "
-            "value that is not stored is 0, not missing"
-        )
+        raise InputError(say("sparse_table", called=called))
     if not isinstance(X, np.ndarray) and (hasattr(X, "column_names") or hasattr(X, "columns")):
-        raise InputError(
-            f"{called} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}, whose columns have names; pass "
-            f"{called}.to_pandas(), in which columns are found by their names"
-        )
+        library = type(X).__module__.partition(".")[0]
+        raise InputError(say("table_of_library", called=called, library=library, kind=type(X).__name__))
     if X is None or isinstance(X, str | bytes | dict | set):
         raise InputError(f"{called} must be {TABLE}, or an array of shape (N, D), not {type(X).__name__}")
     try:
@@ -382,15 +307,9 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
             X = np.where(np.ma.getmaskarray(X), missing, X.data.astype(np.float64 if of_numbers else object))
         table = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            f"{called} cannot be read as an array of shape (N, D); every subject needs the same number of values"
-        ) from error
+        raise InputError(say("ragged_array", called=called)) from error
     if table.ndim != 2:
-        raise InputError(
-            f"{called} must be a table of shape (N, D), with one row for each subject; this array has shape "
-            f"{table.shape}. Reshape your data: array.reshape(1, -1) for one subject, array.reshape(-1, 1) for one "
-            "feature"
-        )
+        raise InputError(say("no_table", called=called, shape=table.shape))
     if table.shape[1] == 0:
         raise InputError(f"{called} has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
     if np.iscomplexobj(table):

@@ -407,24 +407,33 @@ class Fit:
 
     @cached_property
     def labels_(self) -> Labels:
-        """Subtype of each subject, int64 (N,)."""
+        """Subtype of each subject, int64 (N,), 0 .. K - 1: by decreasing size, or kind by kind (`kinds_`)."""
         return self.subtype_of_[self.cluster_labels_]
 
     @cached_property
     def membership_(self) -> Array:
-        """Probability of each subtype for each subject, float64 (N, K)."""
+        """Probability of each subtype for each subject, given all other subjects, float64 (N, K)."""
         return self.subtypes_.summed(self.cluster_membership_)
 
     @cached_property
     def feature_relevance_(self) -> pd.Series[float]:
-        """Separation of the subtypes by each feature, in nats, the largest first; descriptive."""
+        """Separation of the subtypes by each feature in nats, the largest first, a Series; descriptive.
+
+        It is sum_k ln m_d(subtype k) - ln m_d(all subjects).
+        """
         features, nats = of_wholes(self.clusters_.encoding.features, self.subtypes_.pooled.relevance())
         relevance = pd.Series(nats, index=[feature.name for feature in features], name="relevance")
         return relevance.sort_values(ascending=False, kind="stable")
 
     @cached_property
     def cluster_parameters_(self) -> pd.DataFrame:
-        """Parameters of each subtype in each feature, with 95% intervals (`MAPDP`)."""
+        """DataFrame of the centroids (appendix D and eq. 32 of the paper), by feature, parameter, level and subtype.
+
+        The posterior mean and the ends of the 95% interval, in the unit of the validated column. Means and SDs of
+        measurements, means of counts, durations and scales, probabilities of levels; the back-transformed mean of a
+        transformed feature. A subtype of several clusters is taken as one sample. The intervals are of values that
+        formed the subtypes: differences between subtypes are descriptive.
+        """
         encoding, rows = self.clusters_.encoding, list[tuple[Any, ...]]()
         of_part = {feature.name: index for index, feature in enumerate(encoding.features)}
         for part in self.schema_.clustered_parts:
@@ -470,7 +479,7 @@ class Fit:
 
     @cached_property
     def codes_(self) -> list[Code]:
-        """What each subtype is called: the numbers 1 .. K, or texts if kinds have grades (1a, 1b, 2)."""
+        """What each subtype is called, also in `labels`: the numbers 1 .. K, or texts if kinds have grades (1a, 2)."""
         if self.grades is None:
             return [*range(1, self.n_clusters_ + 1)]
         codes: list[Code] = [""] * self.n_clusters_

@@ -7,6 +7,7 @@ and the number of subtypes (`as_asked`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -21,41 +22,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Array, Labels
+from clinclust.engine.joint_estimates import resolution, selection
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
-from clinclust.engine.joint_estimates.resolution import (
-    ResolutionStep,
-    alternate,
-    carry_on,
-    choose_greedily,
-    chosen_step,
-    deal_folds,
-    held_out_log_density,
-    resolution_steps,
-    sampled_steps,
-    starts_among,
-)
-from clinclust.engine.joint_estimates.selection import (
-    has_repeated,
-    implied_weights,
-    reproduced_weights,
-    run_selecting_restarts,
-    strength_and_features,
-    strengthened,
-    with_all_features,
-)
 from clinclust.engine.kernels.compiled import announcing_compilation
+from clinclust.engine.problem import problem as joint
 from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
-from clinclust.engine.problem.problem import (
-    ClusterTree,
-    Problem,
-    clusters_of,
-    leave_one_out_nll,
-    leave_one_out_scores,
-    log_crp,
-    log_joint,
-    log_marginals_in_tree,
-    probabilities,
-)
+from clinclust.engine.problem.problem import ClusterTree, Problem
 from clinclust.engine.sampling.chains import temperature
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
 from clinclust.engine.search.restarts import (
@@ -69,6 +41,7 @@ from clinclust.engine.search.restarts import (
 )
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
 from clinclust.errors import InputError, SchemaError, visible, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_rows
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, walk_tree
@@ -78,7 +51,7 @@ from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings, pose_for, refuse_or_warn_of_memory
 from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.files.cell_text import limited, listed, shortened
-from clinclust.files.row_choice import noted_several_rows, rows_taken
+from clinclust.files.row_choice import rows_taken
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
@@ -112,10 +85,7 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
     """
     frame, schema = cohort_and_schema(X, settings.schema, progress=settings.progress)
     if isinstance(settings.n_clusters, Integral) and settings.n_clusters > len(frame):
-        raise InputError(
-            f"{settings.n_clusters} subtypes were asked for, and the cohort has {len(frame)} subjects; ask for fewer "
-            "subtypes, or check how the table was read or filtered"
-        )
+        raise InputError(say("too_few_subjects", n_clusters=settings.n_clusters, n_subjects=len(frame)))
     refuse_too_large_a_floor(settings.min_size, len(frame))
     cohort = posed(settings, frame, schema)
     refuse_or_warn_of_memory(cohort.problem, settings)
@@ -124,38 +94,18 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
 
 def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Prepared:
     """Return the cohort with its problem, and warn of rows and columns that inform no clustering."""
-    warn_of_visits(frame)
     problem = interruptible(partial(pose_for, settings, frame, schema))
     warn_of_uninformative(problem.kept_out, len(frame))
     warn_of_rows(frame, list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features)))
-    _warn_of_gaps(problem, frame)
-    return Prepared(frame, schema, problem)
-
-
-def warn_of_visits(frame: pd.DataFrame) -> None:
-    """Warn of several rows per subject."""
-    note = noted_several_rows(frame)
-    if note is not None:
-        warn(limited(f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {note.sentence()}"))
-
-
-def _warn_of_gaps(problem: Problem, frame: pd.DataFrame) -> None:
-    """Warn of values in a multivariate Gaussian block that are not used, because a more complete one is missing."""
-    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
+    # Values of a multivariate Gaussian block are not used where a more complete feature of the block is missing.
+    encoding, arrays, lost = problem.cohort.encoding, problem.cohort.arrays, Counter[str]()
     n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
-    lost: dict[str, int] = {}
-    for index, likelihood in enumerate(encoding.likelihoods):
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         if likelihood.n_before:
-            feature = encoding.features[index]
-            n_lost = int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
-            lost[str(feature.block)] = lost.get(str(feature.block), 0) + n_lost
-    blocks = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
-    if blocks:
-        warn(
-            "values of multivariate Gaussian blocks that take no part in the search, because their subject has no "
-            f"value in a more complete feature of the block: {'; '.join(blocks)}. Where these are many, take the "
-            "features with the most missing values out of the block"
-        )
+            lost[str(feature.block)] += int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
+    if blocks := [f"{block}: {n} value(s)" for block, n in lost.items() if n]:
+        warn(say("unused_values_of_blocks", blocks="; ".join(blocks)))
+    return Prepared(frame, schema, problem)
 
 
 # The search of a fit: from a prepared cohort to its `Fit`.
@@ -176,9 +126,9 @@ _SHARE = 0.3
 
 def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
     """Search as the settings say; InputError for unusable `init` or too few clusters, SearchCancelled if cancelled."""
-    budget = Budget(settings.max_seconds)
+    budget, progress = Budget(settings.max_seconds), Progress(bool(settings.progress))
     with announcing_compilation():
-        plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
+        plan = settings.search_plan(cohort.problem, cancelled, budget, progress)
         cohort = adjusted(cohort, settings, plan)
         fit = fit_by(plan, cohort, is_tested=settings.is_tested)
     return as_asked(fit, settings.n_clusters, settings.min_size)
@@ -193,7 +143,7 @@ def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared
         result = search(pose_for(settings, frame, cohort.schema), short)
         labels = result.problem.cohort.in_table_order(result.winner.labels)
         whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
-        return labels, log_joint(whole, whole.partition(result.winner.labels))
+        return labels, joint.log_joint(whole, whole.partition(result.winner.labels))
 
     adjustment = estimate_adjustment(cohort.frame, cohort.schema, search_adjusted)
     if adjustment is None:
@@ -217,7 +167,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
         return fit
     problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
     distinct = in_full.tree_test_.parted_of(in_full.tree_)[in_full.tree_.labels]
-    weights = implied_weights(problem, distinct[problem.cohort.order])
+    weights = selection.implied_weights(problem, distinct[problem.cohort.order])
     implied = powers_of_blocks(problem.cohort.encoding.features, weights)
     if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
         return fit
@@ -249,12 +199,8 @@ def warn_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> None:
         warn(f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`")
     if fit.stopped_early_:
         path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
-        warn(
-            f"The search was {STOPPED_EARLY}{path}. The limit was {settings.max_seconds:g} seconds (`max_seconds`). "
-            "Allow more to see whether the subtypes change"
-        )
-    misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
-    if misfits is not None:
+        warn(say("search_ended_early", ended=STOPPED_EARLY, about_the_path=path, max_seconds=settings.max_seconds))
+    if misfits := warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order)):
         warn(misfits)
 
 
@@ -278,7 +224,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
-    if plan.estimate_powers and has_repeated(problem):  # in a sample of a large cohort
+    if plan.estimate_powers and selection.has_repeated(problem):  # in a sample of a large cohort
         part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
         rounds = count(1)
 
@@ -287,16 +233,16 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
             result = _search(posed, replace(between, progress=plan.progress.within(about)))
             return result.problem, result.labels
 
-        problem = problem.with_powers(reproduced_weights(part, find, between.budget.used_up))
+        problem = problem.with_powers(selection.reproduced_weights(part, find, between.budget.used_up))
     if plan.selects_first is not None:
         short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
         short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
-        chosen = strength_and_features(*draw_sample(problem, short), plan.selects_first)
+        chosen = selection.strength_and_features(*draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen
-            stronger = strengthened(problem, strength, plan.selects_first)
+            stronger = selection.strengthened(problem, strength, plan.selects_first)
             result = _search(stronger.with_features(included), plan)
-            result = with_all_features(result, stronger, included, plan.outlying_share)
+            result = selection.with_all_features(result, stronger, included, plan.outlying_share)
             return replace(result, prior_strength=strength)
     return _search(problem, plan)
 
@@ -306,11 +252,14 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     branch = np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
     if plan.fill_modes:
         return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
+    steps: list[resolution.ResolutionStep] = []
     if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
-        return _chosen(sampled_steps(problem, plan, branch), plan)
+        steps = resolution.sampled_steps(problem, plan, branch)
+    elif plan.choose_coarsening:
+        steps = resolution.resolution_steps(problem, _starts(problem, plan), plan, branch)
+    if steps:
+        return replace(steps[resolution.chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
     starts = _starts(problem, plan)
-    if plan.choose_coarsening:
-        return _chosen(resolution_steps(problem, starts, plan, branch), plan)
     if plan.outlying_share > 0.0:
         return search_with_outlying(problem, starts, plan)
     if plan.concentration != "cross-validation":
@@ -321,10 +270,6 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     chosen = max(tried, key=lambda row: row["held_out_log_density"])
     result = _search_under(problem, starts, plan, chosen["concentration"])
     return replace(result, tried=[row | {"chosen": row is chosen} for row in tried])
-
-
-def _chosen(steps: list[ResolutionStep], plan: SearchPlan) -> SearchResult:
-    return replace(steps[chosen_step(steps)], steps=steps if plan.choose_coarsening else ())
 
 
 def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
@@ -349,16 +294,16 @@ def _search_under(
     """Search from an initial concentration, or on from `found`."""
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
     search = partial(_restarts, plan)
-    restarts = search(problem, starts) if found is None else carry_on(problem, found, starts, search)
+    restarts = search(problem, starts) if found is None else resolution.carry_on(problem, found, starts, search)
     if plan.choose_hyperparameters:
-        problem, restarts = choose_greedily(problem, restarts, starts, search, plan)
+        problem, restarts = resolution.choose_greedily(problem, restarts, starts, search, plan)
     if plan.concentration == "map":
-        problem, restarts = alternate(problem, restarts, starts, search, plan.budget)
+        problem, restarts = resolution.alternate(problem, restarts, starts, search, plan.budget)
     return _best_of(problem, restarts)
 
 
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
-    run = run_selecting_restarts if plan.select_features else run_restarts
+    run = selection.run_selecting_restarts if plan.select_features else run_restarts
     onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
     return run(problem, starts, replace(plan, refine=plan.refine and not onward))
 
@@ -370,8 +315,8 @@ def _cross_validated(
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
-    for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
-        part, part_starts = problem.restricted_to(training), starts_among(starts, training)
+    for training, held_out in resolution.deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
+        part, part_starts = problem.restricted_to(training), resolution.starts_among(starts, training)
         progress = plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}")
         fold_plan = replace(plan, budget=plan.budget.part(1.0 / n_ahead), progress=progress)
         n_ahead -= 1
@@ -379,7 +324,8 @@ def _cross_validated(
         for index, concentration in enumerate(CONCENTRATIONS):
             at_value = replace(fold_plan, progress=progress.within(f"concentration {concentration:g}"))
             result = _search_under(part, part_starts, at_value, concentration, at_default)
-            densities[held_out, index] = held_out_log_density(result.problem, result.labels, problem.cohort, held_out)
+            of_fold = result.problem, result.labels, problem.cohort, held_out
+            densities[held_out, index] = resolution.held_out_log_density(*of_fold)
             n_clusters[index].append(int(result.labels.max()) + 1)
     means = densities.mean(axis=0).tolist()
     return [
@@ -401,23 +347,23 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem if included.all() else problem.with_features(included)
-    scores = leave_one_out_scores(selected, selected.partition(labels))
+    scores = joint.leave_one_out_scores(selected, selected.partition(labels))
     joins, evidence = merge_tree(selected, labels)
     warmth = temperature(selected, labels, plan.seed, plan.cancelled) if plan.calibrate else 1.0
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
-    labels_of_table, selection = cohort.in_table_order(labels), rows_taken(frame)
-    clusters = clusters_of(problem, partition, included)
+    labels_of_table, choice = cohort.in_table_order(labels), rows_taken(frame)
+    clusters = joint.clusters_of(problem, partition, included)
     clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
         cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(probabilities(scores / warmth)),
+        cluster_membership_=cohort.in_table_order(joint.probabilities(scores / warmth)),
         clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
-        log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,
+        log_joint_=joint.log_joint(problem, partition) if plan.fill_modes else best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
         hyperparameters_=problem.hyperparameters,
@@ -437,7 +383,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         versions_=software_versions(),
         cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
-        row_counts_=None if selection is None else selection.counts,
+        row_counts_=None if choice is None else choice.counts,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
         adjustment_=of_cohort.adjustment,
         prior_strength_=result.prior_strength,
@@ -465,14 +411,14 @@ def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
         return 0.0
     alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
     nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
-    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration)
+    return nll + joint.log_crp(np.array([float(n_subjects)]), alike.model.concentration)
 
 
 def _nll(problem: Problem, labels: Labels) -> float:
     """Return the paper's E with all features at full weight."""
     in_full = problem.with_powers(np.ones_like(problem.model.powers))
     partition = in_full.partition(labels)
-    return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
+    return joint.leave_one_out_nll(in_full, partition, joint.leave_one_out_scores(in_full, partition))
 
 
 # The declared likelihood of each feature, compared with its alternatives in the clusters of a fit.
@@ -505,9 +451,8 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
                 content.pop(name, None)
         content |= {name: value for name, value in fields.items() if value is not None}
         if feature.is_part:  # of a feature in two parts, that of the second
-            content = feature.whole.content() | {
-                name: content.get(name) for name in ("likelihood", "transform", "prior")
-            }
+            of_part = {name: content.get(name) for name in ("likelihood", "transform", "prior")}
+            content = feature.whole.content() | of_part
         with suppress(SchemaError):
             others.append(Feature(**content).parts[-1] if feature.is_part else Feature(**content))
     return others
@@ -586,10 +531,15 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     first: `feature`, `declared`, `better` (or None), `evidence` (nats), `n_values`, `declared_groups` and
     `better_groups` (k), `is_misfit`, `schema_line` (the line of the schema that declares the better one).
     """
-    rows = _subjects(fit, frame, order)
+    rows: Labels | slice = slice(None)
+    features = fit.clusters_.encoding.features
+    if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
+        if order is None:
+            in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
+            order = canonical_order(list(model_values(frame, in_schema).values()))
+        rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
-    features = fit.clusters_.encoding.features
     comparisons = []
     for feature, place in zip(features, fit.schema_.places(features), strict=True):
         if feature.is_part and feature.levels:
@@ -601,17 +551,6 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
         comparisons.append(_compare(feature, scores[is_usual], labels[is_usual], tree))
     table = pd.DataFrame(comparisons, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
     return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
-
-
-def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | slice:
-    """Return the rows that are compared; they do not depend on the order of the table."""
-    if len(frame) <= _MOST_SUBJECTS:
-        return slice(None)
-    if order is None:
-        possible = fit.schema_.clustered_parts
-        features = tuple(part for part in possible if not {part.name, part.column} & set(fit.uninformative_))
-        order = canonical_order(list(model_values(frame, features).values()))
-    return order[:: -(-len(frame) // _MOST_SUBJECTS)]
 
 
 class _Described(NamedTuple):
@@ -656,7 +595,7 @@ def _described(
 ) -> _Described:
     """Return the evidence for a declaration; without charges, at the level of the fit."""
     values, log_jacobian = feature.on_model_scale(scores)
-    log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
+    log_marginals = joint.log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
     if charges is None:
         by_prior = tree.charges(log_marginals)
         charges = by_prior[tree.best_level(log_marginals, by_prior).prior]
@@ -693,10 +632,7 @@ def warning_of_misfits(compared: pd.DataFrame) -> str | None:
     features, lines_of = ("1 feature is", "this line") if n == 1 else (f"{n} features are", "these lines")
     also = probably_too(compared)
     also = f"\n  {also}" if also else ""
-    return limited(
-        f"{features} described clearly better by another likelihood than the schema declares; this can invent "
-        f"subtypes. Write {lines_of} into the schema instead, and fit again:{lines}{more}{also}"
-    )
+    return limited(say("misfits", features=features, these_lines=lines_of, lines=lines, more=more, also=also))
 
 
 def probably_too(compared: pd.DataFrame) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from threading import Event
 from typing import Any, Self
 
 import numpy as np
@@ -19,28 +17,16 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Clusters, Problem, clusters_of, probabilities
-from clinclust.engine.sampling.chains import (
-    Chains,
-    membership_of_draws,
-    overdispersed_starts,
-    point_estimate,
-    run_chains,
-)
+from clinclust.engine.sampling import chains as sampling
 from clinclust.engine.search.plan import Budget, SearchPlan, interruptible
 from clinclust.errors import InputError, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, table_of_fitted
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import posed
 from clinclust.estimators.mapdp import NONE_OF_THESE, validate_subjects
-from clinclust.estimators.parameters import (
-    DRAWN,
-    SamplerParameters,
-    check_estimator,
-    cluster_codes,
-    documented,
-    seed_of,
-)
+from clinclust.estimators.parameters import DRAWN, SamplerParameters, check_estimator, cluster_codes, seed_of
 from clinclust.estimators.subtype_model import FittedEstimator, SubtypeModel, require_search
 from clinclust.progress import Progress
 
@@ -55,25 +41,28 @@ class Posterior:
     """Draws of partitions, in the order of the table; a fitted `GibbsDP` has the attributes that end in `_`."""
 
     draws_: NDArray[np.int32]
-    """(S, N) clusters of each kept draw, 0 .. K_s - 1."""
-    chains: Chains
+    """(S, N)"""
+    chains: sampling.Chains
     """In the order of the encoded subjects."""
     problem: Problem = field(repr=False)
 
     @cached_property
     def labels_(self) -> Labels:
-        """The point estimate, int64 (N,), clusters by decreasing size."""
+        """The point estimate, int64 (N,): cluster of each subject, 0 .. K - 1 by decreasing size."""
         # In the encoded order, so that the order of the table changes nothing.
-        return self.problem.cohort.in_table_order(point_estimate(self.chains.labels))
+        return self.problem.cohort.in_table_order(sampling.point_estimate(self.chains.labels))
 
     @cached_property
     def membership_(self) -> Array:
-        """The share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K)."""
-        return membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
+        """Share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K).
+
+        A drawn cluster counts as the cluster with which it shares most subjects.
+        """
+        return sampling.membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
 
     @cached_property
     def n_clusters_posterior_(self) -> pd.Series[float]:
-        """The posterior probability of each number of clusters that was drawn."""
+        """Posterior probability of each number of clusters, a Series."""
         counts = np.bincount(self.chains.traces["n_clusters"].astype(np.int64).ravel())
         drawn = np.flatnonzero(counts)
         index = pd.Index(drawn, name="n_clusters")
@@ -86,11 +75,9 @@ class Posterior:
 
     @property
     def convergence_(self) -> pd.DataFrame:
-        """R-hat and effective sample size of each traced quantity, and whether both are good enough."""
-        rows = [
-            (name, diagnosis.r_hat, diagnosis.effective_size, diagnosis.has_converged)
-            for name, diagnosis in self.chains.diagnoses.items()
-        ]
+        """DataFrame: R-hat and effective sample size of each traced quantity, and whether both are good enough."""
+        diagnoses = self.chains.diagnoses.items()
+        rows = [(name, of.r_hat, of.effective_size, of.has_converged) for name, of in diagnoses]
         return pd.DataFrame(rows, columns=["quantity", "r_hat", "effective_size", "converged"])
 
     @property
@@ -102,16 +89,6 @@ class Posterior:
     def n_sweeps_(self) -> int:
         """Sweeps of each chain."""
         return self.chains.n_sweeps
-
-    @property
-    def traces_(self) -> pd.DataFrame:
-        """The traced quantities after each sweep of the second half of each chain."""
-        n_chains, n_kept = self.chains.traces["log_joint"].shape
-        first = self.chains.n_sweeps - n_kept
-        table = pd.DataFrame({name: trace.ravel() for name, trace in self.chains.traces.items()})
-        table.insert(0, "chain", np.repeat(np.arange(1, n_chains + 1), n_kept))
-        table.insert(1, "sweep", np.tile(np.arange(first + 1, first + n_kept + 1), n_chains))
-        return table
 
     def drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
         """Yield evenly spaced draws with their clusters."""
@@ -127,22 +104,13 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 """Most draws of each chain that are kept, and most labels of all of them together: 100 MB."""
 
 
-def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, cancelled: Event) -> Posterior:
-    """Run the chains of a fit; SearchCancelled is raised if `cancelled` is set."""
-    budget, n_subjects = Budget(sampler.max_seconds), problem.cohort.n_subjects
+def draw_posterior(sampler: SamplerParameters, problem: Problem, plan: SearchPlan) -> Posterior:
+    """Run the chains of a fit; SearchCancelled is raised if that of the plan is set."""
     with announcing_compilation():
-        plan = SearchPlan(
-            seed=seed,
-            max_sweeps=sampler.max_sweeps,
-            n_jobs=sampler.n_jobs,
-            cancelled=cancelled,
-            budget=budget,
-            progress=Progress(bool(sampler.progress)),
-        )
-        starts = overdispersed_starts(problem, sampler.n_chains, plan)
-        max_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * n_subjects)), 10)
+        starts = sampling.overdispersed_starts(problem, sampler.n_chains, plan)
+        max_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (sampler.n_chains * problem.cohort.n_subjects)), 10)
         is_drawn = sampler.concentration == DRAWN
-        chains = run_chains(problem, starts, plan, max_draws, draws_concentration=is_drawn)
+        chains = sampling.run_chains(problem, starts, plan, max_draws, draws_concentration=is_drawn)
         draws = np.empty_like(chains.labels)
         draws[:, problem.cohort.order] = chains.labels
         posterior = Posterior(draws, chains, problem)
@@ -153,8 +121,7 @@ def draw_posterior(sampler: SamplerParameters, problem: Problem, seed: int, canc
 # GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds.
 
 
-@documented
-class GibbsDP(SamplerParameters, FittedEstimator):
+class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -171,27 +138,10 @@ class GibbsDP(SamplerParameters, FittedEstimator):
 
     Attributes
     ----------
-    labels_ : int64 (N,)
-        The point estimate: cluster of each subject, 0 .. K - 1 by decreasing size.
-    n_clusters_, cluster_sizes_ : int, int64 (K,)
-        Number of its clusters, and of the subjects in each.
-    membership_ : float64 (N, K)
-        Share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn cluster
-        counts as the cluster with which it shares most subjects.
-    n_clusters_posterior_ : Series
-        Posterior probability of each number of clusters.
-    convergence_, converged_ : DataFrame, bool
-        R-hat and effective sample size of each traced quantity, and whether both are good enough.
-    traces_ : DataFrame
-        One row per chain and sweep of the second halves: log joint, concentration, number of clusters, the sizes of the
-        two largest, and the entropy of the sizes in nats.
+    {attributes}
     draws_ : int32 (S, N)
         Cluster of each subject in each kept draw, in the order of the table.
-    n_sweeps_ : int
-        Sweeps of each chain.
-    concentration_ : float
-        Posterior mean of the concentration.
-    schema_, uninformative_, random_seed_ :
+    n_clusters_, cluster_sizes_, schema_, uninformative_, random_seed_ :
         As of `MAPDP`.
     index_ : Index or None
         Index of the cohort.
@@ -210,9 +160,7 @@ class GibbsDP(SamplerParameters, FittedEstimator):
     posterior_: Posterior
     _results = "posterior_"
     made_by = "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
-    """The method that made the subtypes, as reports name it."""
     membership_basis = "averaged over partitions drawn from their posterior"
-    """What the probabilities are conditional on, for reports."""
     fit_: Fit | None = None
     """None: no MAP-DP search made the partition."""
 
@@ -220,15 +168,8 @@ class GibbsDP(SamplerParameters, FittedEstimator):
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler, not fitted, of the posterior whose mode a fitted `MAPDP` found.
 
-        It has the schema, concentration, coarsening, block weights and hyperparameters of the fit, without
-        outlying values and feature selection.
-
-        Parameters
-        ----------
-        model : SubtypeModel
-            A fitted `MAPDP`.
-        **parameters
-            Parameters of `GibbsDP` that replace those of the fit.
+        It has the schema, concentration, coarsening, block weights and hyperparameters of the fit, which `parameters`
+        may replace, without outlying values and feature selection.
         """
         fit = require_search(model, "GibbsDP.of")
         of_fit = {
@@ -240,46 +181,24 @@ class GibbsDP(SamplerParameters, FittedEstimator):
         return cls(fit.schema_, **(of_fit | parameters))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-        """Draw partitions of a cohort.
+        """Draw partitions of a cohort; arguments and errors are those of `MAPDP.fit`.
 
-        Parameters
-        ----------
-        X : DataFrame or array, shape (N, D)
-            As in `MAPDP.fit`.
-        y : ignored
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        ValueError
-            If parameters cannot be used, or no feature is left to cluster on.
-        KeyboardInterrupt
-            After Ctrl-C; the model stays as it was.
-
-        Warns
-        -----
-        CohortWarning
-            If the chains have not converged, or the table is doubtful.
+        A CohortWarning says that the chains have not converged, or that the table is doubtful.
         """
         check_estimator(type(self), self.get_params())
-        sampler, cancelled = copy.copy(self), Event()
         frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
-        problem, seed = posed(sampler, frame, schema).problem, seed_of(self.random_state)
+        problem, seed = posed(self, frame, schema).problem, seed_of(self.random_state)
         refuse_adjustment(schema, "GibbsDP")
-        self.posterior_ = interruptible(partial(draw_posterior, sampler, problem, seed, cancelled), cancelled)
-        self.random_seed_, self.schema_, self.uninformative_ = seed, schema, problem.kept_out
+        plan = SearchPlan(seed=seed, max_sweeps=self.max_sweeps, n_jobs=self.n_jobs, budget=Budget(self.max_seconds))
+        plan = replace(plan, progress=Progress(bool(self.progress)))
+        self.posterior_ = interruptible(partial(draw_posterior, self, problem, plan), plan.cancelled)
+        self.random_seed_, self.uninformative_ = seed, problem.kept_out
+        self.schema_, self.n_features_in_ = schema, len(schema)
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
-            rows = self.convergence_.query("~converged")
-            named = ", ".join(
-                f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)"
-                for row in rows.itertuples()
-            )
-            warn(
-                f"The chains have not come to the same distribution in {self.n_sweeps_:,} sweeps: {named}; R-hat "
-                "should be at most 1.01, with 400 effective draws. Raise `max_sweeps`, and take probabilities as rough"
-            )
+            rows = self.convergence_.query("~converged").itertuples()
+            low = [f"{row.quantity} (R-hat {row.r_hat:.3f}, {row.effective_size:,.0f} effective draws)" for row in rows]
+            warn(say("chains_differ", n_sweeps=self.n_sweeps_, quantities=", ".join(low)))
         return self
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
@@ -287,17 +206,9 @@ class GibbsDP(SamplerParameters, FittedEstimator):
 
         It is the mean over draws. The last column is the probability of none of these (a new cluster), which
         `membership_` lacks; `transform` names the columns. Rows sum to 1.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
         """
-        posterior: Posterior = self._require_fit()
         values, probabilities_of_draws = self._values(X), list[Array]()
-        for drawn, clusters in posterior.drawn_clusters():
+        for drawn, clusters in self.posterior_.drawn_clusters():
             # A drawn cluster counts as the cluster of the point estimate with which it shares most subjects.
             joint = np.zeros((drawn.max() + 1, self.n_clusters_))
             np.add.at(joint, (drawn, self.labels_), 1.0)
@@ -315,34 +226,24 @@ class GibbsDP(SamplerParameters, FittedEstimator):
 
     def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the log posterior predictive density of new subjects in nats, float64 (n,): averaged over draws."""
-        posterior: Posterior = self._require_fit()
-        values = self._values(X)
-        densities = [
-            logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in posterior.drawn_clusters()
-        ]
+        values, drawn = self._values(X), self.posterior_.drawn_clusters()
+        densities = [logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in drawn]
         return np.asarray(logsumexp(densities, axis=0) - np.log(len(densities)))
 
     @accepting(labels=LABELS)
     def membership_in(self, labels: ArrayLike) -> Array:
         """Return the share of the draws in which each subject is in each group of a partition, float64 (N, G).
 
-        Parameters
-        ----------
-        labels : array of int, shape (N,)
-            Groups 0 .. G - 1. A drawn cluster counts as the group with which it shares most subjects.
+        `labels`, whole numbers (N,), are groups 0 .. G - 1. A drawn cluster counts as the group with which it shares
+        most subjects.
         """
         codes = cluster_codes(labels, self.draws_.shape[1], called="labels")
         groups = np.asarray(labels)
         if not np.issubdtype(groups.dtype, np.integer) or set(groups.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
-        return membership_of_draws(self.draws_, groups.astype(np.int64))
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns of the schema."""
-        return len(self.schema_)
+        return sampling.membership_of_draws(self.draws_, groups.astype(np.int64))
 
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
-        schema, features = self.schema_, self._require_fit().problem.cohort.encoding.features
+        schema, features = self.schema_, self.posterior_.problem.cohort.encoding.features
         needed = schema.restricted_to(feature.column for feature in features)
         return model_values(validate_subjects(needed, table_of_fitted(X, schema.names)), features)

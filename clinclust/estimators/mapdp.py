@@ -10,7 +10,7 @@ from functools import partial, wraps
 from numbers import Integral
 from pathlib import Path
 from threading import Event
-from typing import ParamSpec, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -24,13 +24,14 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Clusters, probabilities
 from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, InputError, refuse, warn
+from clinclust.estimators import say
 from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
 from clinclust.estimators.explanation import explanation
 from clinclust.estimators.fit import Fit, PartitionedFit
 from clinclust.estimators.fitting import Prepared, found_fit, prepared, warn_of_fit
 from clinclust.estimators.imputation import impute, multiple_imputations
-from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
+from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters
 from clinclust.estimators.partitioned import in_partitions, partitioned_fit
 from clinclust.estimators.saving import load, save
 from clinclust.estimators.settings import Settings
@@ -49,24 +50,22 @@ NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
+def of_each_partition(method: Method) -> Method:
     """Let a method return a Dask series or DataFrame of its results for each partition of a Dask DataFrame."""
 
     @wraps(method)
-    def of_any_table(*args: P.args, **arguments: P.kwargs) -> R:
+    def of_any_table(*args: Any, **arguments: Any) -> Any:
         if len(args) != 2 or not is_partitioned(args[1]):
             return method(*args, **arguments)
-        return cast(R, in_partitions(cast(MAPDP, args[0]), method.__name__, args[1], **arguments))
+        return in_partitions(args[0], method.__name__, args[1], **arguments)
 
-    return of_any_table
+    return cast(Method, of_any_table)
 
 
-@documented
-class MAPDP(MAPDPParameters, FittedEstimator):
+class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
     The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
@@ -82,46 +81,28 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     `clinclust.methods.PublishedMAPDP` is the model of the paper. docs/mapdp-parameters.md has the equations and
     measurements behind each parameter.
 
+    Methods that take a table raise CohortError, with all failures, if it does not fit the schema. Before `fit`,
+    attributes and other methods raise NotFittedError.
+
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    labels_ : int64 (N,)
-        Subtype of each subject, 0 .. K - 1: by decreasing size, or kind by kind where kinds have grades (`codes_`).
-    codes_ : list of int or str
-        What each subtype is called, also in `labels`: its number, or that of its kind with the letter of its grade, 1b.
-    kinds_ : int64 (N,)
-        Kind of each subject, its subtype if grades of one are united; not without a test (`n_clusters`).
-    n_clusters_, cluster_sizes_ : int, int64 (K,)
-        Number of subtypes, and of the subjects in each.
-    membership_ : float64 (N, K)
-        Probability of each subtype for each subject, given all other subjects.
+    {attributes}
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
-        The same of the J clusters that the search found.
+        Labels and membership of the J clusters that the search found.
     subtype_of_ : int64 (J,)
         Subtype of each cluster.
-    min_size_, untested_ : int, bool (K,)
-        Fewest subjects of a tested subtype (1 without a floor), and which subtypes have fewer.
-    remarks_ : list of tuple of str
-        Signs that a subtype is noise: ``few`` (below 5 subjects), ``weak`` (below 3 nats to its nearest other).
-    feature_relevance_ : Series
-        Separation of the subtypes by each feature in nats, sum_k ln m_d(subtype k) - ln m_d(all subjects); descriptive.
-    cluster_parameters_ : DataFrame
-        The centroids (appendix D and eq. 32 of the paper): for each feature, parameter, level and subtype, the
-        posterior mean and the ends of the 95% interval, in the unit of the validated column. Means and SDs of
-        measurements, means of counts, durations and scales, probabilities of levels; the back-transformed mean of a
-        transformed feature. A subtype of several clusters is taken as one sample. The intervals are of values that
-        formed the subtypes: differences between subtypes are descriptive.
-    selected_features_ : list of str
-        Features that differ between the clusters.
+    min_size_ : int
+        Fewest subjects of a tested subtype; 1 without a floor.
     uninformative_ : dict
         Features that cannot inform the clustering, with the reason.
     outliers_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit.
-    log_joint_, merged_log_joint_ : float
-        Log joint in nats, with all constants, of the partition into clusters and into subtypes.
+    log_joint_ : float
+        Log joint in nats, with all constants, of the partition into clusters.
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep; it never decreases.
     restarts_ : DataFrame
@@ -131,8 +112,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         One row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
-    hyperparameters_, concentration_, coarsening_, block_weights_, outlying_share_, temperature_ :
-        Values of the final model.
+    hyperparameters_ : dict
+        Those of the final model, by feature and name.
     prior_strength_ : float
         Subjects that ``select_features="auto"`` added to the prior of each feature, with the averages of the cohort.
     schema_, row_counts_ : FeatureSchema, RowCounts
@@ -141,8 +122,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         Whether `max_seconds` ended the search.
     random_seed_, versions_, cohort_fingerprint_ :
         Seed, versions of packages, and what recognises the cohort without storing its values.
-    n_features_in_, feature_names_in_ : int, array of str
-        Number and names of the columns of the schema.
 
     Examples
     --------
@@ -150,6 +129,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
+    >>> X[::3, 1] = np.nan
     >>> model = cc.MAPDP(random_state=0).fit(X)
     >>> model.n_clusters_, model.cluster_sizes_.tolist()
     (2, [60, 40])
@@ -157,11 +137,26 @@ class MAPDP(MAPDPParameters, FittedEstimator):
       feature parameter level  subtype  estimate  lower  upper
     0      x0      mean              1      -0.0   -0.3    0.2
     1      x0      mean              2       5.9    5.6    6.2
+    >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])  # of other subjects
+    >>> model.transform(new).round(2)
+       subtype_1  subtype_2  none_of_these
+    0        1.0        0.0            0.0
+    1        0.0        1.0            0.0
+    >>> model.explain(new[:1])["feature"].tolist()  # why the first subject is in subtype 1
+    ['x2', 'x3', 'x0', '(size of the subtypes)']
+    >>> model.impute(new).round(1).to_numpy().tolist()
+    [[0.2, -0.0, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
+    >>> tables = model.multiple_imputations(X, m=10, random_state=0)
+    >>> means, variances = [t["x1"].mean() for t in tables], [t["x1"].var() / len(t) for t in tables]
+    >>> pooled = cc.pool_estimates(means, variances, df_complete=99)
+    >>> bool(pooled["between"].iloc[0] > 0)
+    True
+    >>> model.cut(1).cluster_sizes_.tolist()
+    [100]
     """
 
     fit_: Fit
     made_by = "a MAP-DP search"
-    """The method that made the subtypes, for reports."""
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the subtypes of a cohort.
@@ -176,8 +171,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
         Raises
         ------
-        CohortError
-            If the table does not fit the schema.
         ValueError
             If parameters cannot be used or combined, no feature is left to cluster on, fewer clusters than `n_clusters`
             were found, no two subtypes can have `min_size` subjects, the table holds other rows than the schema says,
@@ -220,19 +213,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             New subjects. Identifiers and described columns may be absent. For a Dask DataFrame, this and the other
             methods return a Dask series or DataFrame.
         unseen : {"refuse", "missing"}
-            Whether values that the model cannot read, such as an unknown level, are errors or become missing.
-
-        Raises
-        ------
-        CohortError
-            If a column is absent, or a value cannot be read and `unseen` is ``"refuse"``.
-        ValueError
-            If `unseen` is neither word.
-
-        Warns
-        -----
-        CohortWarning
-            If values became missing.
+            Whether values that the model cannot read, such as an unknown level, raise CohortError or become missing,
+            with a CohortWarning.
         """
         scores = self.cluster_scores(X, unseen=unseen)
         best = self.fit_.subtypes_.log_summed(scores).argmax(axis=1)
@@ -262,14 +244,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         """Return the log odds of the most probable subtype of new subjects against the next, feature by feature.
 
         The log odds are a sum of ln p(x_d | one) - ln p(x_d | other) over the observed features, with coarsening and
-        block weight, and of a term of the sizes.
-
-        Parameters
-        ----------
-        X : DataFrame or array
-            As in `predict`.
-        unseen : {"refuse", "missing"}
-            As in `predict`.
+        block weight, and of a term of the sizes. Arguments and errors are those of `predict`.
 
         Returns
         -------
@@ -279,25 +254,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             0: for the subtype). ``(size of the subtypes)`` is the term of the sizes; for
             unions of clusters, the terms compare the most probable cluster of each, and ``(other clusters of the
             subtypes)`` is the remainder. The sum is ln [p(subtype) / p(against)] of `predict_proba`.
-
-        Raises
-        ------
-        CohortError
-            As `predict`.
-        NotFittedError
-            If the model is not fitted.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> import pandas as pd
-        >>> rng = np.random.default_rng(0)
-        >>> frail = rng.random(200) < 0.4
-        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-        >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
-        ['gait', 'grip', '(size of the subtypes)']
         """
         frame = self._validated(X, unseen)
         return explanation(self.fit_, frame)
@@ -312,35 +268,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         Values are taken to be missing at random. Described columns, those of other roles and features in
         `uninformative_` are returned unchanged; a `CohortWarning` names those with missing values.
 
-        Parameters
-        ----------
-        frame : DataFrame or array
-            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
-
-        Returns
-        -------
-        DataFrame
-            The validated columns, one row per subject.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
-        >>> model = cc.MAPDP(random_state=0).fit(X)
-        >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])
-        >>> model.impute(new).round(1).to_numpy().tolist()
-        [[0.2, -0.1, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
+        `frame`, a DataFrame or array, holds subjects of the cohort or new ones, and may lack identifiers and described
+        columns.
         """
-        self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self.fit_, table, self.cluster_scores)
 
@@ -362,8 +292,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         are filled too; a column that says nothing of a subject is filled with observed values. Squares and products of
         columns are lost (a slope of .27 came out as .19), unless `formula` names the regression that has them.
 
-        Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
-        test differences between the subtypes in imputed tables: the values were drawn from the clusters.
+        Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not test differences
+        between the subtypes in imputed tables: the values were drawn from the clusters. ValueError is raised if the
+        table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
 
         Parameters
         ----------
@@ -384,31 +315,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         -------
         list of DataFrame
             m tables of the validated columns, rows in the given order.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
-        ValueError
-            If the table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(6, 1, (40, 4))])
-        >>> X[::3, 1] = np.nan
-        >>> model = cc.MAPDP(random_state=0).fit(X)
-        >>> tables = model.multiple_imputations(X, m=10, random_state=0)
-        >>> means, variances = [t["x1"].mean() for t in tables], [t["x1"].var() / len(t) for t in tables]
-        >>> pooled = cc.pool_estimates(means, variances, df_complete=99)
-        >>> bool(pooled["between"].iloc[0] > 0)
-        True
         """
-        self._require_fit()
         refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
@@ -429,10 +336,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         values = model_values(frame, features)
         rows = frame.index[frame[self.selected_features_].isna().all(axis="columns").to_numpy()]
         if self.selected_features_ and len(rows):
-            warn(
-                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
-                "most frequent one, by its size alone"
-            )
+            warn(say("nothing_observed", rows=_which(rows)))
         _warn_of_far_columns(clusters, values)
 
         def scores() -> Array:
@@ -445,7 +349,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
 
     def _validated(self, X: pd.DataFrame | ArrayLike, unseen: str) -> pd.DataFrame:
         """Return the columns that the clusters were found from, of new subjects, validated and adjusted."""
-        fit, schema = self._require_fit(), self.schema_needed
+        fit, schema = self.fit_, self.schema_needed
         if unseen not in ("refuse", "missing"):
             shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
             raise InputError(f"unseen must be 'refuse' or 'missing', not {shown}")
@@ -469,7 +373,8 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         """Return the model with another number of subtypes, without another search; this model is not changed.
 
         Clusters are merged along `tree_`. A union is the mixture of its clusters, so that densities of new subjects
-        stay the same.
+        stay the same. ValueError is raised if there is no such number, the distinct subtypes are of another fit or were
+        not tested, or no two subtypes can have `min_size` subjects.
 
         Parameters
         ----------
@@ -479,29 +384,7 @@ class MAPDP(MAPDPParameters, FittedEstimator):
             without grades. None: the clusters.
         min_size : int, float or None
             As in `MAPDP`; None: no floor.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        ValueError
-            If there is no such number, the distinct subtypes are of another fit or were not tested, or no two subtypes
-            can have `min_size` subjects.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> X = np.vstack([rng.normal(mean, 1, (n, 4)) for mean, n in ((0, 60), (5, 50), (30, 8))])
-        >>> model = cc.MAPDP(random_state=0).fit(X)
-        >>> coarse = model.cut(2)
-        >>> model.cluster_sizes_.tolist(), coarse.cluster_sizes_.tolist(), coarse.subtype_of_.tolist()
-        ([60, 50, 8], [110, 8], [0, 0, 1])
-        >>> model.cut(None, min_size=20).untested_.tolist()
-        [False, False, True]
         """
-        self._require_fit()
         cut = copy.copy(self)
         cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)
         number = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
@@ -512,16 +395,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def in_sample(self) -> tuple[MAPDP, pd.DataFrame]:
         """Return the model of the sample of a table in partitions, and the sample, for reports and tests in memory.
 
-        Its clusters are those of all subjects, with the sizes and statistics that they have in the sample.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        ValueError
-            If the model was not fitted on a Dask DataFrame.
+        Its clusters are those of all subjects, with the sizes and statistics that they have in the sample. ValueError
+        is raised if the model was not fitted on a Dask DataFrame.
         """
-        self._require_fit()
         if not isinstance(self.fit_, PartitionedFit):
             raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
         sample = self.fit_.sample_
@@ -535,18 +411,9 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder, without pickle; return the folder.
 
-        The files are ``model.json``, ``model.npz`` and ``manifest.json`` with their checksums.
-
-        Raises
-        ------
-        OSError
-            If the files cannot be written.
-        NotFittedError
-            If the model is not fitted.
-        ValueError
-            If parameters were set to unusable values.
+        The files are ``model.json``, ``model.npz`` and ``manifest.json`` with their checksums. OSError is raised if
+        they cannot be written, ValueError if parameters were set to unusable values.
         """
-        self._require_fit()
         return save(self, self.fit_, Path(folder))
 
     @staticmethod
@@ -554,20 +421,10 @@ class MAPDP(MAPDPParameters, FittedEstimator):
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
-        Checksums detect damage, but not forged files: load only models from people you trust.
-
-        Raises
-        ------
-        FileNotFoundError
-            If the folder holds no model.
-        ValueError
-            If the files do not hold a model, are damaged, edited or links to files elsewhere, or have an unknown
-            format.
-
-        Warns
-        -----
-        CohortWarning
-            If the ``assignments.csv`` that ``clinclust fit`` wrote with the model was changed since.
+        Checksums detect damage, but not forged files: load only models from people you trust. FileNotFoundError is
+        raised if the folder holds no model, ValueError if the files hold none, are damaged, edited or links to files
+        elsewhere, or have an unknown format. A CohortWarning says that the ``assignments.csv`` that ``clinclust fit``
+        wrote with the model was changed since.
         """
         is_published, parameters, fit = load(Path(folder))
         model = PublishedMAPDP(**parameters) if is_published else MAPDP(**parameters)
@@ -575,7 +432,6 @@ class MAPDP(MAPDPParameters, FittedEstimator):
         return model
 
 
-@documented
 class PublishedMAPDP(PublishedParameters, MAPDP):
     """MAP-DP as Raykov, Boukouvalas, Baig and Little (2016) published it: a `MAPDP` with their model and searches.
 
@@ -593,8 +449,6 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
         The paper's E (eq. 12); it is not the objective.
     completed_log_joint_ : float
         With ``missing="mode"`` only: log joint of the completed table.
-    tuning_ : DataFrame
-        One row per concentration tried.
 
     Further attributes are those of `MAPDP`.
 
@@ -636,10 +490,7 @@ def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> Non
         below = sizes / sizes.sum() @ np.array([predictive.cdf(new) for predictive in predictives])
         is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
-            warn(
-                f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "
-                "cohort; check the unit, the decimal mark and the missing codes of this table"
-            )
+            warn(say("beyond_the_cohort", column=feature.column, n_far=int(is_far.sum()), n_values=new.size))
 
 
 def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
@@ -654,10 +505,7 @@ def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
     if missing.any():
         yield f"{_which(frame.index[missing])} no identifier ({', '.join(names)})"
     if repeated.any():
-        yield (
-            f"{_which(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
-            "assigned by itself"
-        )
+        yield say("repeated_identifiers", rows=_which(frame.index[repeated]), columns=", ".join(names))
 
 
 def _which(labels: pd.Index) -> str:
@@ -670,7 +518,7 @@ _REPAIR = (
     "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
-_DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
 
 
@@ -697,10 +545,7 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
             which = f"{len(labels)} rows, first" if len(labels) > _SHOWN_ROWS else "row" if len(labels) == 1 else "rows"
             noted.append(f"{name} ({which} {', '.join(map(str, labels[:_SHOWN_ROWS]))})")
     more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
-    note = (
-        "values that the model does not know were taken for missing, as asked: "
-        f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
-    )
+    note = say("values_taken_for_missing", columns=", ".join(noted[:_SHOWN_COLUMNS]), more=more)
     return cleared, rows_of, note if noted else ""
 
 
@@ -715,20 +560,18 @@ def validate_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFram
 def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the failures of new subjects with repairs that do not change the schema."""
     features, repairs = {feature.name: feature for feature in schema}, []
-
-    def replace_digits(text: str) -> str:
-        return _DIGITS.sub("0", " ".join(text.casefold().split()))
-
     for failure in failures.to_dict("records"):
         is_absent = failure["expected"] == "a column of this name"
         repair = _REPAIR if failure["rows"] else _ABSENT if is_absent else failure["repair"]
-        feature = features.get(failure["column"])
-        if failure["rows"] and feature is not None:
-            # Missing codes of the form of a value, such as 20-25% for 40-45%.
-            forms = {replace_digits(str(text)) for text in failure["examples"] if not _DIGITS.fullmatch(str(text))}
-            codes = [code for code in feature.missing_codes if _DIGITS.search(code) and replace_digits(code) in forms]
+        if failure["rows"] and failure["column"] in features:
+            # Missing codes of the form of a value, such as 20-25% for 40-45%; not the form of all numbers.
+            forms = {_replace_numbers(str(text)) for text in failure["examples"]} - {"0"}
+            codes = [code for code in features[failure["column"]].missing_codes if _replace_numbers(code) in forms]
             if codes:
-                shown = f"({listed(map(quoted, codes), len(codes))}), but only those that its schema lists"
-                repair = f"The model takes values of this form for missing {shown}. {repair}"
+                repair = say("missing_of_this_form", codes=listed(map(quoted, codes), len(codes)), repair=repair)
         repairs.append(repair)
     return failures.assign(repair=repairs)
+
+
+def _replace_numbers(text: str) -> str:
+    return _NUMBER.sub("0", " ".join(text.casefold().split()))

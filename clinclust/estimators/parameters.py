@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clinclust.arguments import ON_OR_OFF, RANDOM_STATE, SCHEMA, Rule, is_number, is_whole
 from clinclust.errors import InputError, refuse
+from clinclust.estimators import say
 
 if TYPE_CHECKING:
     import numpy as np
@@ -385,11 +386,8 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
     published = [name for name, value in _PUBLISHED.items() if _words(value)(parameters.get(name))]
     if published and isinstance(parameters["n_clusters"], str):
-        return [
-            f"{' and '.join(f'{name}={parameters[name]!r}' for name in published)} cannot be combined with "
-            f"n_clusters={parameters['n_clusters']!r}: it reproduces a published search. State n_clusters=None or a "
-            "number"
-        ]
+        stated = " and ".join(f"{name}={parameters[name]!r}" for name in published)
+        return [say("published_with_a_test", stated=stated, n_clusters=parameters["n_clusters"])]
     is_searched = {
         "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
         "concentration": not is_number(parameters["concentration"]),
@@ -400,10 +398,7 @@ def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     searches = {name: f"{name}={parameters[name]!r}" for name, is_asked in is_searched.items() if is_asked}
     problems = list[str]()
     if "missing" in published and searches:
-        problems.append(
-            f"missing='mode' cannot be combined with {', '.join(searches.values())}: these would take filled values "
-            "for observed ones; leave them out, or integrate missing values out (missing='marginal', the default)"
-        )
+        problems.append(say("modes_with_a_search", searches=", ".join(searches.values())))
     # Hyperparameters and the concentration form one search, and so do coarsening and outlying values.
     one_search = ({"hyperparameters", "concentration"}, {"coarsening", "outlying_share"})
     if len(searches) > 1 and searches.keys() not in one_search:

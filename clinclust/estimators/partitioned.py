@@ -30,22 +30,8 @@ from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import CohortArrays, Model, clusters_without_subjects
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
 from clinclust.engine.problem.problem import Problem, log_joint, named_hyperparameters, pose
-from clinclust.engine.search.partitioned import (
-    Cells,
-    Handle,
-    Numbers,
-    Partitioned,
-    Place,
-    Shard,
-    Store,
-    Stored,
-    WholeCohort,
-    assign,
-    count,
-    moved_one_by_one,
-    places_among,
-    together,
-)
+from clinclust.engine.search import partitioned as engine
+from clinclust.engine.search.partitioned import Handle, Partitioned, Place, Shard, Store, Stored
 from clinclust.engine.search.plan import (
     Budget,
     RestartResult,
@@ -55,8 +41,9 @@ from clinclust.engine.search.plan import (
     n_threads,
     on_one_thread,
 )
-from clinclust.engine.search.settle import N_DIVIDED, SweepResult, added, compact, minimum_gain, resettle
+from clinclust.engine.search.settle import N_DIVIDED, added, compact, minimum_gain, resettle
 from clinclust.errors import CohortError, InputError, refuse, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
 from clinclust.estimators.fit import AllSubjects, Fit, PartitionedFit
@@ -82,9 +69,7 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
 
     Raises CohortError with all failures of all partitions, and InputError for parameters that need the whole table.
     """
-    refuse_unusable(
-        settings, "and this one is in partitions; leave it out, or fit table.compute() if that is small enough"
-    )
+    refuse_unusable(settings, say("not_in_partitions"))
     refuse_adjustment(settings.schema, "A fit of a table in partitions")
     if len(set(table.columns)) < len(table.columns):
         raise InputError("the table has columns of the same name; rename or drop all but one of each")
@@ -100,7 +85,19 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         with progress.stage("search among all subjects"):
             sums = clusters.sizes, clusters.statistics
             result = search_partitions(whole, sums, plan, rng, pool)
-        return _fit_of_all(cohort, sample, result, table, place), cohort.sample
+        of_all: Partitioned = result.partitions
+        n_features = len(sample.problem.cohort.encoding.features)
+        shards = zip(of_all.labels, of_all.aside, (summary.sampled for summary in cohort.summaries), strict=True)
+        sampled = place.results([place.submit(_of_rows, *shard, n_features) for shard in shards])
+        labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
+        in_sample = sample.with_clusters(labels, outlying, cohort.n_subjects)
+        # The clusters of the sample's fit come first, then those without a subject in it, the largest first.
+        present = labels[np.unique(in_sample.cluster_labels_, return_index=True)[1]]
+        absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
+        of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
+        all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), plan.budget.cut_short)
+        series = dask_series(table, place.for_dask(of_all.labels))
+        return PartitionedFit.of(in_sample, all_subjects, series, cohort.rows), cohort.sample
 
 
 class _Cohort(NamedTuple):
@@ -111,10 +108,7 @@ class _Cohort(NamedTuple):
     """The rows of the sample as given."""
     n_observed: Mapping[str, int]
     """Number of observed values of each feature in the table."""
-
-    @property
-    def n_subjects(self) -> int:
-        return sum(summary.n_subjects for summary in self.summaries)
+    n_subjects: int
 
 
 def refuse_unusable(settings: Settings, repair: str) -> None:
@@ -124,8 +118,7 @@ def refuse_unusable(settings: Settings, repair: str) -> None:
         "missing='mode'": settings.fills_modes,
         "select_features": settings.selects_features,
     }
-    problems = [name for name in is_unusable if is_unusable[name]]
-    if problems:
+    if problems := [name for name in is_unusable if is_unusable[name]]:
         raise InputError(f"{', '.join(problems)}: needs the table in memory, {repair}")
 
 
@@ -143,15 +136,10 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     if schema is None:
         from clinclust.drafting import draft_schema
 
-        warn(
-            "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
-            "the likelihoods decide what is found"
-        )
+        warn(say("schema_of_partitions_was_drafted"))
         schema = draft_schema(table, progress=False)
-    functions = [
-        partial(read, schema=schema, first=int(start), share=share, seed=seed, store=place.store)
-        for start in first[:-1]
-    ]
+    read_from = partial(read, schema=schema, share=share, seed=seed, store=place.store)
+    functions = [partial(read_from, first=int(start)) for start in first[:-1]]
     with progress.stage("reading partitions", len(partitions)) as advance:
         reads = place.submit_each(functions, partitions)
         summaries: list[Summary] = []
@@ -164,7 +152,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     n_observed: Counter[str] = Counter()
     for summary in summaries:
         n_observed.update(summary.n_observed)
-    return _Cohort(reads, summaries, with_prior_of_all(settings, sample, n_observed), rows, n_observed)
+    return _Cohort(reads, summaries, with_prior_of_all(settings, sample, n_observed), rows, n_observed, n_subjects)
 
 
 def with_prior_of_all(settings: Settings, sample: Prepared, n_observed: Mapping[str, int]) -> Prepared:
@@ -243,44 +231,22 @@ def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partition
     numbers = place.results([place.submit(of_each, partition) for partition in encoded])
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
-    whole = WholeCohort(
-        encoding, numbers[0][2], float((model.powers * bases).sum()), np.arange(1), n_subjects, tuple(n_used.tolist())
-    )
+    log_base, tables = float((model.powers * bases).sum()), numbers[0][2]
+    whole = engine.WholeCohort(encoding, tables, log_base, np.arange(1), n_subjects, tuple(n_used.tolist()))
     shards = tuple(place.submit(attrgetter("shard"), partition) for partition in encoded)
     labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
     aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
     lists = zip(shards, labels, aside, strict=True)
-    sums = added(place.results([place.submit(count, *shard, 1) for shard in lists]))
+    sums = added(place.results([place.submit(engine.count, *shard, 1) for shard in lists]))
     clusters = clusters_without_subjects(whole.arrays, *sums)
     return Partitioned(replace(problem, cohort=whole), clusters, place, shards, labels, aside)
 
 
-def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
+def _of_rows(labels: engine.Numbers, aside: Whole, rows: Whole, n_features: int) -> tuple[Labels, Mask]:
     """Return the clusters and the outlying values of some subjects of a shard."""
     outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
-    outlying.flat[places_among(aside, rows, n_features)] = True
+    outlying.flat[engine.places_among(aside, rows, n_features)] = True
     return labels[rows].astype(np.int64), outlying
-
-
-def _fit_of_all(
-    cohort: _Cohort, sample: SampleFit, result: SweepResult, table: Any, place: TablePlace
-) -> PartitionedFit:
-    of_all: Partitioned = result.partitions
-    n_features = len(sample.problem.cohort.encoding.features)
-    shards = zip(of_all.labels, of_all.aside, (summary.sampled for summary in cohort.summaries), strict=True)
-    sampled = place.results([place.submit(_of_rows, *shard, n_features) for shard in shards])
-    labels, outlying = map(np.concatenate, zip(*sampled, strict=True))
-    in_sample = sample.with_clusters(labels, outlying, cohort.n_subjects)
-    present = first_of_each(in_sample.cluster_labels_, labels)
-    absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
-    of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
-    all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), sample.plan.budget.cut_short)
-    return PartitionedFit.of(in_sample, all_subjects, dask_series(table, place.for_dask(of_all.labels)), cohort.rows)
-
-
-def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
-    """Return the cluster of all subjects that each cluster of the sample's fit is, int64 (K,)."""
-    return of_all[np.unique(of_fit, return_index=True)[1]]
 
 
 # Where the shards of a table in partitions lie: on the workers of Dask, or in files of this machine.
@@ -326,11 +292,9 @@ class OnWorkers(Place):
         """Run a function of each partition on a worker, which forgets the partition."""
         from dask.delayed import delayed
 
-        of_each = [
-            delayed(partial(on_one_thread, function), pure=False)(partition)
-            for function, partition in zip(functions, partitions, strict=True)
-        ]
-        return list(self._client.compute(of_each))
+        work = [delayed(partial(on_one_thread, function), pure=False) for function in functions]
+        calls = [function(partition) for function, partition in zip(work, partitions, strict=True)]
+        return list(self._client.compute(calls))
 
     def results(self, handles: Sequence[Handle]) -> list[Any]:
         """Gather results."""
@@ -365,10 +329,7 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
             yield OnWorkers(client), pool
     except Exception as error:
         if is_of_workers(error) or client.status != "running":
-            raise InputError(
-                f"the Dask client or its workers were lost ({type(error).__name__}); keep the client open, give "
-                "the workers more memory or the table smaller partitions (repartition), and fit again"
-            ) from error
+            raise InputError(say("workers_lost", error=type(error).__name__)) from error
         raise
 
 
@@ -506,10 +467,8 @@ def dask_series(table: Any, labels: Sequence[Any]) -> Any:
     import dask.dataframe
     from dask.delayed import delayed
 
-    parts = [
-        delayed(series_of, pure=False)(frame, of_partition)
-        for frame, of_partition in zip(table.to_delayed(optimize_graph=False), labels, strict=True)
-    ]
+    partitions = zip(table.to_delayed(optimize_graph=False), labels, strict=True)
+    parts = [delayed(series_of, pure=False)(frame, of_partition) for frame, of_partition in partitions]
     meta = series_of(table._meta, np.empty(0, dtype=np.int32))
     return dask.dataframe.from_delayed(parts, meta=meta, divisions=table.divisions, verify_meta=False)
 
@@ -522,7 +481,6 @@ NAMES = {"predict": "subtype", "score_samples": "log_density"}
 
 def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
     """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
-    model._require_fit()
     light = copy.copy(model)  # what predictions need is sent to the workers
     nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_"))
     nothing |= dict.fromkeys(("in_sample_", "sample_")) if isinstance(model.fit_, PartitionedFit) else {}
@@ -570,24 +528,18 @@ class Site:
     Parameters
     ----------
     table : DataFrame, shape (n, D)
-        The rows; they are validated here.
+        The rows; they are validated here, and CohortError shows values at fault here only.
     schema : FeatureSchema
         The schema, the same at all sites.
     fewest : int
         Fewest subjects, and fewest observed values of each feature, of a group whose sums can be computed from all
         sums that the site sends. A subject that would be in a smaller one is counted with others. 1: no threshold.
+        InputError is raised if there are fewer subjects, or values of a feature.
 
     Attributes
     ----------
     labels : Series of int64
         Subtype of each subject, 1 .. K, with the index of the table, after a fit; it stays here.
-
-    Raises
-    ------
-    InputError
-        If a parameter is of another kind; or if there are fewer subjects, or values of a feature, than `fewest`.
-    CohortError
-        If the table does not fit the schema. The values at fault are shown here only.
 
     Examples
     --------
@@ -607,15 +559,11 @@ class Site:
         refuse_adjustment(schema, "A fit over sites")
         self._schema, self._fewest = schema, fewest
         self._frame = schema.validate(table, warn=False)
-        numbers = {"subjects": len(table)}
-        for name, values in self._values().items():
+        self._values, numbers = model_values(self._frame, schema.clustered_parts), {"subjects": len(table)}
+        for name, values in self._values.items():
             numbers[f"values of {name}"] = int((~np.isnan(values)).sum())
-        few = ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest)
-        if few:
-            raise InputError(
-                f"the site has only {few}, and sums of fewer than {fewest} (`fewest`) are not sent; set these columns "
-                "to missing here"
-            )
+        if few := ", ".join(f"{number} {name}" for name, number in numbers.items() if 0 < number < fewest):
+            raise InputError(say("small_site", few=few, fewest=fewest))
         self._made: list[Labels] = []
         self._asked: set[str] = set()
 
@@ -638,10 +586,7 @@ class Site:
         earlier = _AFTER.get(question, ())
         problems = [f"{question!r} is asked after {name!r}" for name in earlier if name not in self._asked]
         if question in self._asked or (question in _AFTER and not problems and not self._made):
-            problems.append(
-                f"{question!r} was asked before: a `Site` answers in one fit, because what differs between the answers "
-                "in two fits may belong to one subject; make another `Site` if that is meant"
-            )
+            problems.append(say("asked_before", question=question))
         names = inspect.signature(getattr(self, f"_{question}")).parameters
         wanted = [*(name for name in names if name != "model"), *(_MODEL if "model" in names else ())]
         for what, which in (("lacks", set(wanted) - {*sent}), ("knows no", {*sent} - set(wanted))):
@@ -651,12 +596,9 @@ class Site:
             problems.append(f"labels must be a number of labels that the site has answered, 0 to {n_made - 1}")
         return problems
 
-    def _values(self) -> dict[str, Array]:
-        return model_values(self._frame, self._schema.clustered_parts)
-
     def _describe(self) -> Answer:
         """Return numbers of subjects and observed values, and of counts the bits of the largest, instead of itself."""
-        bits, values = [], self._values()
+        bits, values = [], self._values
         for part in self._schema.clustered_parts:
             levels = part.traits.of(part).levels(np.empty(0))
             is_open = levels is not None and not levels.size
@@ -686,14 +628,14 @@ class Site:
 
     def _encode(self, bits: list[int], **model: Any) -> Answer:
         """Return what the subjects add to the log base measure, and the numbers of values that take part."""
-        self._problem = problem_of_model(self._schema, bits, model, self._values())
+        self._problem = problem_of_model(self._schema, bits, model, self._values)
         arrays = self._problem.cohort.arrays
         # One subject for tables of clusters, whose values are missing where any are (`Shard.tables`).
         empty = np.where(np.isnan(arrays.values).any(axis=0), np.nan, 0.0)[None]
         tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=empty)
         self._shard = Shard(tables, arrays.codes, arrays.values, len(self._frame))
         observed = np.concatenate([arrays.codes > 0, ~np.isnan(arrays.values)], axis=1)
-        self._cells = Cells(observed, self._fewest)
+        self._cells = engine.Cells(observed, self._fewest)
         self._made = [np.zeros(len(self._frame), dtype=np.int64)]
         return {"log_base": self._problem.cohort.log_base, "n_observed": self._problem.cohort.n_observed}
 
@@ -708,8 +650,9 @@ class Site:
         """Return sums after the subjects have moved one by one; new clusters come after the present ones."""
         before, arrays, n_clusters = self._made[labels], self._problem.cohort.arrays, sizes.size
         tables = replace(self._problem, cohort=replace(self._problem.cohort, arrays=self._shard.tables))
-        subjects, clusters = together([arrays, self._shard.tables]), np.concatenate([before, np.arange(n_clusters)])
-        moved = moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
+        subjects = engine.together([arrays, self._shard.tables])
+        clusters = np.concatenate([before, np.arange(n_clusters)])
+        moved = engine.moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
         after, numbers = np.split(moved.labels, [before.size])
         # Clusters keep their names, so that no answer tells which were emptied before some subjects were put back.
         # Of two with one number, the moves have emptied the one without subjects elsewhere.
@@ -765,7 +708,7 @@ class Site:
             now = np.unique(now[~few])[self._without(now, few)]
         fit = self._sample.with_clusters(now, outlying, n_subjects)
         return {
-            "clusters": first_of_each(fit.cluster_labels_, now),
+            "clusters": now[np.unique(fit.cluster_labels_, return_index=True)[1]],
             "subtype_of": fit.subtype_of_,
             "joins": fit.tree_.joins,
             "evidence": fit.tree_.evidence,
@@ -783,7 +726,7 @@ class Site:
         """Return the sums of clusters, by which the cells are divided; labels stay here."""
         self._cells.divide(labels)
         self._made.append(labels)
-        sizes, statistics = count(self._shard, labels, _NOTHING, max(n_clusters, int(labels.max()) + 1))
+        sizes, statistics = engine.count(self._shard, labels, _NOTHING, max(n_clusters, int(labels.max()) + 1))
         return {"labels": len(self._made) - 1, "sizes": sizes, "statistics": statistics}
 
     def _without(self, labels: Labels, is_lost: Mask) -> Labels:
@@ -797,7 +740,8 @@ class Site:
 
     def _best(self, rows: Whole, sizes: Array, statistics: Array) -> Labels:
         """Return the best of clusters with these sums for some subjects."""
-        return assign(self._shard.some(rows), _NOTHING, self._problem.model, (sizes, statistics)).astype(np.int64)
+        shard, sums = self._shard.some(rows), (sizes, statistics)
+        return engine.assign(shard, _NOTHING, self._problem.model, sums).astype(np.int64)
 
 
 def problem_of_model(

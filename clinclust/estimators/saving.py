@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -28,6 +29,7 @@ from clinclust.engine.problem.encoding import Encoding, in_encoded_order, member
 from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters, stated_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
+from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, Term
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
 from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
@@ -118,7 +120,9 @@ class Reader:
             items = _checked(text, dict, name).items()
             return {key: self._read(inner[1], item, f"{name}.{key}") for key, item in items}
         if outer is _ARRAY:
-            return self._array(text, name)
+            if _checked(text, str, name) != name or name not in self.arrays:
+                raise InputError(f"{name} has no array")
+            return self.arrays[name]
         if kind is FeatureSchema:
             # A text of one line, which could be a path, gets a second line.
             self.schema = FeatureSchema.from_yaml(f"{_checked(text, str, name)}\n")
@@ -128,24 +132,14 @@ class Reader:
             parts = {other.name: other for other in self.schema.parts}
             return parts[part] if part in parts else self.schema[part]
         if kind is pd.DataFrame:
-            columns = _checked(text, dict, name)
-            return pd.DataFrame({column: self._column(columns[column], f"{name}.{column}") for column in columns})
+            columns = _checked(text, dict, name)  # a column of numbers is an array, and one of texts a list
+            kinds = {column: NDArray[Any] if isinstance(columns[column], str) else list[str] for column in columns}
+            return pd.DataFrame({key: self._read(kinds[key], columns[key], f"{name}.{key}") for key in columns})
         if kind in HELD:
             return self.read_fields(kind, text, f"{name}.")
         if kind is float:
             return float(_checked(text, (int, float), name))
         return _checked(text, kind, name)
-
-    def _array(self, text: Any, name: str) -> NDArray[Any]:
-        """Return the array of a field, which has its name."""
-        if _checked(text, str, name) != name or name not in self.arrays:
-            raise InputError(f"{name} has no array")
-        return self.arrays[name]
-
-    def _column(self, column: Any, name: str) -> NDArray[Any] | list[Any]:
-        if isinstance(column, str):
-            return self._array(column, name)
-        return [_checked(text, str, name) for text in _checked(column, list, name)]
 
 
 def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
@@ -405,23 +399,15 @@ LARGEST = 256 * 2**20
 
 
 def _in_json(value: object) -> bytes:
-    """Return a value as text of JSON, NumPy numbers and arrays as plain ones; TypeError or ValueError for others."""
-
-    def plain(other: object) -> object:
-        if isinstance(other, np.generic | np.ndarray):
-            return other.tolist()
-        raise TypeError(f"a model cannot be saved with {type(other).__name__} among its parameters")
-
-    return json.dumps(value, indent=1, allow_nan=False, default=plain).encode()
+    """Return a value as text of JSON, NumPy numbers and arrays as plain ones; ValueError for NaN and infinities."""
+    return json.dumps(value, indent=1, allow_nan=False, default=methodcaller("tolist")).encode()
 
 
 _FORMAT = 1
-_TEXT, _NUMBERS = "model.json", "model.npz"
+_TEXT, _NUMBERS, _ = _FILES = ("model.json", "model.npz", MANIFEST)
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
 """Name of the array of the parameter `init`."""
-
-
 _PARAMETERS: dict[str, type[MAPDPParameters]] = {"MAPDP": MAPDPParameters, "PublishedMAPDP": PublishedParameters}
 """The parameters of each estimator that can be saved."""
 
@@ -429,29 +415,38 @@ _PARAMETERS: dict[str, type[MAPDPParameters]] = {"MAPDP": MAPDPParameters, "Publ
 def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     """Write the parameters of a model and its fit to a folder and return it; see `MAPDP.save`."""
     parameters, estimator = model.get_params(), type(model).__name__
-    problems = parameter_problems(parameters, rules_of(_PARAMETERS[estimator]))
-    if problems:
+    if problems := parameter_problems(parameters, rules_of(_PARAMETERS[estimator])):
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
     more = dict[str, Any]()
     if isinstance(fit, PartitionedFit):
         more["all_subjects"], fit = written_fields(fit.all_subjects, arrays, "all_subjects."), fit.in_sample_
+    # The schema is saved with the fit. JSON cannot represent a generator, so the seed that was used replaces it.
+    written = {name: value for name, value in parameters.items() if name != "schema"}
+    written["random_state"] = fit.random_seed_
+    if isinstance(written["hyperparameters"], Mapping):
+        written["hyperparameters"] = {name: dict(named) for name, named in written["hyperparameters"].items()}
+    if isinstance(written["block_weights"], Mapping):
+        written["block_weights"] = {str(block): float(weight) for block, weight in written["block_weights"].items()}
+    if not isinstance(written[_INIT], str):
+        # Labels matter only by which subjects share one, so codes replace them.
+        arrays[_INIT] = pd.factorize(np.asarray(written.pop(_INIT)))[0].astype(np.int64)
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
         "estimator": estimator,
-        "parameters": _written_parameters(parameters, fit.random_seed_, arrays),
+        "parameters": written,
         "fit": written_fields(fit, arrays),
         "seal_of_subtypes": _seal(fit),
         **more,
     }
-    written, numbers = _in_json(text), io.BytesIO()
+    content, numbers = _in_json(text), io.BytesIO()
     np.savez(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; a model is saved to a folder")
     with write_together(folder) as new, naming(folder, instead_of=new):
         (new / _NUMBERS).write_bytes(numbers.getvalue())
-        (new / _TEXT).write_bytes(written)
+        (new / _TEXT).write_bytes(content)
         write_manifest(new, [_TEXT, _NUMBERS])
         try:
             copy = load(new)[2]
@@ -467,63 +462,38 @@ def _seal(fit: Fit) -> str:
     return seal_of_subtypes(fit.cohort_fingerprint_.salt, fit.subtype_of_, fit.min_size_)
 
 
-def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays) -> dict[str, Any]:
-    """Return the parameters for JSON, without the schema, which is saved with the fit."""
-    # JSON cannot represent a generator, so the seed that was used replaces it.
-    written = {name: value for name, value in parameters.items() if name != "schema"} | {"random_state": seed}
-    if isinstance(written["hyperparameters"], Mapping):
-        written["hyperparameters"] = {name: dict(named) for name, named in written["hyperparameters"].items()}
-    if isinstance(written["block_weights"], Mapping):
-        written["block_weights"] = {str(block): float(weight) for block, weight in written["block_weights"].items()}
-    if not isinstance(written[_INIT], str):
-        # Labels matter only by which subjects share one, so codes replace them.
-        arrays[_INIT] = pd.factorize(np.asarray(written.pop(_INIT)))[0].astype(np.int64)
-    return written
-
-
 def load(folder: Path) -> tuple[bool, dict[str, Any], Fit]:
     """Return whether a `PublishedMAPDP` was saved, its parameters and its fit from a folder; see `MAPDP.load`."""
-    if not folder.is_dir():
-        takes = "a model (--model) is a folder that `clinclust fit`, or `save` of a fitted model, wrote"
-        if folder.exists():
-            is_part = folder.name in (_TEXT, _NUMBERS, MANIFEST)
-            takes = "a model (--model) is the folder that holds it" if is_part else takes
-            raise NotADirectoryError(visible(f"{folder} is a file; {takes}"))
+    if not folder.exists():
         near = folder.parent.iterdir() if folder.parent.is_dir() else ()
         hint = did_you_mean(folder.name, sorted(other.name for other in near if other.is_dir()))
-        raise FileNotFoundError(visible(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else "")))
-    for name in (_TEXT, _NUMBERS, MANIFEST):
+        raise FileNotFoundError(visible(say("no_such_folder", folder=folder, hint=f".{hint}" if hint else "")))
+    if not folder.is_dir():
+        what = "part_of_a_model" if folder.name in _FILES else "file_and_no_model"
+        raise NotADirectoryError(visible(say(what, file=folder)))
+    for name in _FILES:
         if not (folder / name).is_file():
-            repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
+            repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in _FILES) else ""
             raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
         if (folder / name).resolve().parent != folder.resolve():
             raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
     size = (folder / _TEXT).stat().st_size
     if size > LARGEST:
-        raise InputError(
-            f"{folder / _TEXT} has {size:,} bytes, and at most {LARGEST:,} are read: no model is that large"
-        )
+        raise InputError(say("too_many_bytes", file=folder / _TEXT, n_bytes=size, largest=LARGEST))
     text, numbers, listed = (folder / _TEXT).read_bytes(), (folder / _NUMBERS).read_bytes(), read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
-            raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
+            raise InputError(say("not_the_listed_file", folder=folder, name=name, manifest=MANIFEST))
     model = _read(folder, text, numbers)
     assignments = {name: digest for name, digest in listed.items() if name == _ASSIGNMENTS}
     if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, assignments):
-        warn(
-            f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
-            "another run"
-        )
+        warn(say("other_assignments", file=folder / _ASSIGNMENTS))
     return model
 
 
 _LONGEST_SHOWN = 2_000
 _UNREADABLE = "holds no model that can be read"
 _REPAIR = "copy the whole folder again, or fit the model again"
-_DIFFERS = (
-    f"is not the file that {MANIFEST} lists. It is damaged, was edited, or an interrupted run or copy mixed two "
-    f"models; {_REPAIR}"
-)
 
 
 def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str, Any], Fit]:
@@ -534,10 +504,7 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
             raise InputError(f"{_TEXT} was not written by clinclust, or was edited")
         number, writer = text["clinclust_model"], str(text.get("clinclust_version", "unknown version"))
         if type(number) is not int or number != _FORMAT:
-            raise InputError(
-                f"its format is {str(number)[:20]}, and this version reads {_FORMAT}; fit the model again, or load it "
-                f"with the clinclust that saved it ({writer[:20]})"
-            )
+            raise InputError(say("other_format", number=str(number)[:20], readable=_FORMAT, writer=writer[:20]))
         arrays = read_arrays(numbers)
         reader = Reader(arrays)
         fit = reader.read_fields(Fit, text["fit"])
@@ -572,10 +539,11 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
 
 
-_version_of = cache(version)  # looking up all of them takes as long as a small fit
-
-
+@cache  # looking up all of them takes as long as a small fit
 def software_versions() -> dict[str, str]:
     """Return the versions of clinclust, Python and the required packages, by name."""
-    versions = {package: _version_of(package) for package in _PACKAGES}
-    return {"clinclust": __version__, "Python": platform.python_version(), **versions}
+    return {
+        "clinclust": __version__,
+        "Python": platform.python_version(),
+        **{name: version(name) for name in _PACKAGES},
+    }

@@ -23,14 +23,8 @@ from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.engine.search.restarts import LARGE, sample_size
 from clinclust.engine.search.settle import N_DIVIDED
 from clinclust.errors import InputError, warn
-from clinclust.estimators.parameters import (
-    AUTOMATIC_SHARE,
-    PublishedParameters,
-    SamplerParameters,
-    check_estimator,
-    cluster_codes,
-    seed_of,
-)
+from clinclust.estimators import parameters, say
+from clinclust.estimators.parameters import PublishedParameters, SamplerParameters
 from clinclust.estimators.subtype_model import Estimator
 from clinclust.files.cell_text import listed
 from clinclust.progress import Progress
@@ -43,7 +37,7 @@ class Settings(PublishedParameters):
     @classmethod
     def of(cls, model: Estimator) -> Self:
         """Check the parameters of a model; raise InputError with all problems."""
-        check_estimator(type(model), model.get_params())
+        parameters.check_estimator(type(model), model.get_params())
         return cls(**model.get_params())
 
     @property
@@ -84,17 +78,25 @@ class Settings(PublishedParameters):
 
     def search_plan(self, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
         """Return the plan of the search of a fit; InputError for unusable `init` or options that blocks cannot have."""
-        self._refuse_with_blocks(problem)
+        encoding = problem.cohort.encoding
+        in_parts = sorted({feature.column for feature in encoding.features if feature.is_part})
+        if self.fills_modes and in_parts:
+            raise InputError(say("modes_with_a_spike", columns=listed(in_parts)))
+        options = " and ".join(["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes)
+        likelihoods = zip(encoding.features, encoding.likelihoods, strict=True)
+        blocks = sorted({str(feature.block) for feature, likelihood in likelihoods if likelihood.n_before})
+        if options and blocks:
+            raise InputError(say("options_with_a_block", options=options, blocks=listed(blocks)))
         share = self.outlying_share
         if share is None:
-            share = AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
+            share = parameters.AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
         start: Any = self.init
         if not isinstance(start, str):  # clusters 0 .. K - 1, (N,), in encoded order
             n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
-            labels = cluster_codes(start, n_subjects, called="init")
-            start = cluster_codes(labels[order], n_subjects, called="init")
+            labels = parameters.cluster_codes(start, n_subjects, called="init")
+            start = parameters.cluster_codes(labels[order], n_subjects, called="init")
         return SearchPlan(
-            seed=seed_of(self.random_state),
+            seed=parameters.seed_of(self.random_state),
             n_restarts=self.n_restarts,
             start="single" if self.fills_modes and isinstance(start, str) else start,  # the start of the paper
             max_sweeps=self.max_sweeps,
@@ -113,23 +115,6 @@ class Settings(PublishedParameters):
             budget=budget,
             progress=progress,
         )
-
-    def _refuse_with_blocks(self, problem: Problem) -> None:
-        """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
-        options = ["select_features"] * self.selects_features + ["missing='mode'"] * self.fills_modes
-        features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
-        in_parts = sorted({feature.column for feature in features if feature.is_part})
-        if self.fills_modes and in_parts:
-            raise InputError(
-                f"missing='mode' cannot be combined with a spike or a limit ({listed(in_parts)}): it would fill in an "
-                "amount for values that have none; leave missing='mode' out"
-            )
-        blocks = {feature.block for feature, family in zip(features, likelihoods, strict=True) if family.n_before}
-        if options and blocks:
-            raise InputError(
-                f"{' and '.join(options)} cannot be combined with a block of multivariate Gaussian features "
-                f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(options)} out"
-            )
 
 
 def pose_for(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
@@ -205,13 +190,9 @@ def refuse_or_warn_of_memory(problem: Problem, settings: Settings) -> None:
     most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
     named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
     because = f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
-    needs = f"about {needed / 1e9:,.1f} GB of memory{because}"
     if there is not None and needed > there:
-        raise InputError(f"The fit would need {needs}; this machine has {there / 1e9:,.1f} GB. {_REPAIR}")
-    warn(f"The fit will need {needs}, and may take long. {_REPAIR}")
-
-
-_REPAIR = "Group rare levels under one name, or give such a column the role describe or ignore in the schema."
+        raise InputError(say("too_much_memory", needed=needed / 1e9, because=because, there=there / 1e9))
+    warn(say("much_memory", needed=needed / 1e9, because=because))
 
 
 def machine_memory() -> float | None:
@@ -346,10 +327,8 @@ def duration_sentence(
     search = _of_search(problem, settings)
     if settings.max_seconds is not None and _SURPRISE * search >= settings.max_seconds:
         after = "the test of the subtypes and the report take" if settings.is_tested else "the report takes"
-        return (
-            f"With {options}, the search ends after at most {settings.max_seconds:g} seconds, and {after} about "
-            f"{rounded_duration(seconds - search)} more on this machine"
-        )
+        more = rounded_duration(seconds - search)
+        return say("limited_duration", options=options, max_seconds=settings.max_seconds, after=after, more=more)
     usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)
     more = f", and up to {longest} if many partitions are about equally good" if longest != usual else ""
     return f"With {options}, a fit and its report take about {usual} on this machine{more}"

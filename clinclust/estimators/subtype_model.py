@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from inspect import signature
+from functools import cached_property, partial
+from inspect import getdoc, signature
 from numbers import Real
+from textwrap import indent
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, cast
 
@@ -17,16 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
 from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, accepting, in_pandas
-from clinclust.arrays import Array, Code, Mask
+from clinclust.arrays import Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import CohortError, InputError, not_fitted, on_one_line, refuse, warn
+from clinclust.estimators import say
 from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.fit import NO_FLOOR, Fit
-from clinclust.estimators.parameters import cluster_codes, parameter_problems
+from clinclust.estimators.parameters import cluster_codes, documented, parameter_problems
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import html_block
 
@@ -50,6 +52,8 @@ class SubtypeModel:
     """(N, K) probability of each subtype for each subject; None without probabilities."""
     uninformative_: Mapping[str, str]
     """Features with the role ``cluster`` that were not clustered on, with the reason."""
+    membership_basis: str = "given all other subjects"
+    """What the probabilities are conditional on, for reports."""
     index_: pd.Index | None = None
     """Index of the cohort; None if it is not stored."""
     made_by: str
@@ -183,11 +187,6 @@ def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
     return np.asarray(membership)[np.arange(labels.size), labels]
 
 
-def basis_of_membership(model: SubtypeModel) -> str:
-    """Return what the probabilities are conditional on (`membership_basis` of the model): one partition by default."""
-    return str(getattr(model, "membership_basis", "given all other subjects"))
-
-
 # Estimators: parameters by name, and the attributes of their results.
 
 
@@ -200,13 +199,12 @@ class Estimator(SubtypeModel, ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` has no effect."""
-        return {name: getattr(self, name) for name in _defaults(self)}
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; raise InputError that names all unknown ones."""
-        names = _defaults(self)
-        unknown = sorted(set(parameters) - set(names))
-        if unknown:
+        names = list(self.get_params())
+        if unknown := sorted(set(parameters) - set(names)):
             raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(names)}")
         for name, value in parameters.items():
             setattr(self, name, value)
@@ -218,8 +216,8 @@ class Estimator(SubtypeModel, ABC):
 
     def __repr__(self) -> str:
         shown = []
-        for name, default in _defaults(self).items():
-            value = getattr(self, name)  # a copy of a default equals it and is not the same
+        for name, parameter in signature(type(self)).parameters.items():
+            value, default = getattr(self, name), parameter.default  # a copy of a default equals it and is not the same
             is_default = type(value) is type(default) and isinstance(value, int | float | str) and value == default
             if value is not default and not is_default:
                 text = str(value) if isinstance(value, np.random.Generator) else repr(value)  # without an address
@@ -235,11 +233,6 @@ class Estimator(SubtypeModel, ABC):
             transformer_tags=TransformerTags(preserves_dtype=[]) if hasattr(type(self), "transform") else None,
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
         )
-
-
-def _defaults(estimator: Estimator) -> dict[str, Any]:
-    """Return the default of each parameter of the constructor, by name."""
-    return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
 
 
 NONE_COLUMN = "none_of_these"
@@ -262,6 +255,14 @@ class FittedEstimator(Estimator):
     _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
     """Results of the paper's search, which only `PublishedMAPDP` shows."""
 
+    def __init_subclass__(cls, results: type = object) -> None:
+        """Write its parameters, and what the properties of its results say, into the docstring of an estimator."""
+        super().__init_subclass__()
+        properties = [name for name, value in vars(results).items() if isinstance(value, property | cached_property)]
+        texts = {name: indent(getdoc(getattr(results, name)) or "", " " * 4) for name in properties}
+        attributes = "\n".join(f"{name}\n{text}" for name, text in texts.items() if name.endswith("_"))
+        cls.__doc__ = (documented(cls).__doc__ or "").replace("{attributes}", attributes)
+
     def __getattr__(self, name: str) -> Any:
         """Return the attribute of the results of this name, which must end in an underscore.
 
@@ -273,7 +274,7 @@ class FittedEstimator(Estimator):
         if value is not None:
             return value
         if results is None and (is_fitted_attribute or name == "labels"):
-            raise not_fitted(f"{name!r} is no attribute of this {estimator}, which is not fitted yet: call fit first")
+            raise not_fitted(f"This {estimator} is not fitted yet and has no {name!r}: call fit first")
         raise AttributeError(f"{name!r} is no attribute of this {estimator}")
 
     def __dir__(self) -> list[str]:
@@ -282,20 +283,6 @@ class FittedEstimator(Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._results in vars(self)
-
-    def _require_fit(self) -> Any:
-        """Return the results of the fit; raise NotFittedError without any."""
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet: call fit first")
-        return vars(self)[self._results]
-
-    @abstractmethod
-    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the probability of each subtype for new subjects, float64 (n, K + 1); last, of none of these."""
-
-    @abstractmethod
-    def score_samples(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the log predictive density of new subjects in nats, float64 (n,)."""
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
         """Return the mean log predictive density of new subjects in nats."""
@@ -307,37 +294,10 @@ class FittedEstimator(Estimator):
         The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
         row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
         themselves: `membership_`, of K columns, judges each by all others.
-
-        Raises
-        ------
-        CohortError
-            If the table does not fit the schema.
-        NotFittedError
-            If the model is not fitted.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> import numpy as np
-        >>> import pandas as pd
-        >>> from sklearn.linear_model import LinearRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> rng = np.random.default_rng(0)
-        >>> frail = rng.random(200) < 0.4
-        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-        >>> falls = rng.poisson(0.5 + 2 * frail)
-        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False)
-        >>> pipeline = make_pipeline(model, LinearRegression()).fit(frame, falls)
-        >>> pipeline[0].transform(frame.head(2)).round(2)
-           subtype_1  subtype_2  none_of_these
-        0        1.0        0.0            0.0
-        1        0.0        1.0            0.0
-        >>> pipeline.predict(frame.head(2)).round(1)
-        array([0.5, 2.6])
         """
         probabilities = self.predict_proba(X)
         if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
-            return probabilities
+            return cast("pd.DataFrame", probabilities)
         table = in_pandas(X)
         index = table.index if isinstance(table, pd.DataFrame) else None
         return pd.DataFrame(probabilities, index=index, columns=self.get_feature_names_out())
@@ -371,8 +331,8 @@ class Partition(SubtypeModel):
     Parameters
     ----------
     labels : array_like, shape (N,)
-        Group of each subject: strings, whole numbers or categories, none missing. A Series must have the index of the
-        frame that it is reported with.
+        Group of each subject: strings, whole numbers or categories, none missing; else ValueError is raised. A Series
+        must have the index of the frame that it is reported with.
     schema : FeatureSchema
         Schema of the cohort. Features from which the partition may have been made have the role ``cluster`` and
         descriptive tests; others have the role ``describe``.
@@ -383,8 +343,8 @@ class Partition(SubtypeModel):
     ----------
     labels_ : int64 (N,)
         Subtype of each subject, 0 .. K - 1 by decreasing size, then by their first subjects.
-    n_clusters_ : int
-    cluster_sizes_ : int64 (K,)
+    n_clusters_, cluster_sizes_, schema_ :
+        As of `MAPDP`.
     given_ : tuple
         The given label of each subtype.
     names_ : dict of int to str
@@ -392,16 +352,8 @@ class Partition(SubtypeModel):
         are these numbers, from 0 or 1, give no names.
     index_ : pandas.Index or None
         Index of `labels` if they were a Series.
-    schema_ : FeatureSchema
-    membership_, fit_ : None
-    uninformative_ : mapping
-        Empty.
-
-    Raises
-    ------
-    ValueError
-        If labels are missing, not one-dimensional, or neither strings nor whole numbers, or if `schema` or `made_by`
-        cannot be used.
+    membership_, fit_, uninformative_ : None, None, empty
+        No probabilities, no search; the features from which it was made are unknown.
 
     Examples
     --------
@@ -415,21 +367,17 @@ class Partition(SubtypeModel):
     """
 
     membership_: NDArray[np.float64] | None = None
-    """None: a given partition has no membership probabilities."""
     uninformative_: Mapping[str, str] = MappingProxyType({})
-    """Empty: the features used are unknown."""
     fit_: Fit | None = None
-    """None: the partition was not found by a MAP-DP search."""
 
     def __init__(self, labels: ArrayLike, schema: FeatureSchema, made_by: str) -> None:
-        values = _values(labels)
-        problems = _problems(values)
+        values, problems = _read_labels(labels)
         if not isinstance(schema, FeatureSchema):
             problems.append(f"schema must be a FeatureSchema, not {type(schema).__name__}")
         if not isinstance(made_by, str) or not made_by.strip():
             problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
         refuse(problems)
-        codes, groups = pd.factorize(values)
+        codes, groups = pd.factorize(np.array(values, dtype=object))
         self.labels_ = by_decreasing_size(np.asarray(codes, dtype=np.int64))
         first = np.unique(self.labels_, return_index=True)[1]
         self.given_: tuple[Any, ...] = tuple(groups[codes[place]] for place in first)
@@ -453,45 +401,30 @@ class Partition(SubtypeModel):
         return f"Partition({self._counts}, made by {on_one_line(self.made_by)})"
 
 
-def _values(labels: ArrayLike) -> NDArray[Any]:
-    """Return labels as an array of objects; strings are stripped, missing labels become None."""
+def _read_labels(labels: ArrayLike) -> tuple[list[Any], list[str]]:
+    """Return labels, strings stripped, and what is wrong with them."""
     values = np.array(labels, dtype=object)
     if isinstance(labels, np.ma.MaskedArray):  # else NumPy would go on with what is under the mask
         values[np.ma.getmaskarray(labels)] = None
-    if values.ndim != 1:
-        return values
-    stripped = np.empty(values.shape, dtype=object)
-    for place, value in enumerate(values.tolist()):
-        value = value.strip() if isinstance(value, str) else value
-        is_missing = pd.api.types.is_scalar(value) and (pd.isna(value) or value == "")
-        stripped[place] = None if is_missing else value
-    return stripped
-
-
-def _problems(values: NDArray[Any]) -> list[str]:
     if values.ndim != 1 or not values.size:
-        return [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
-    problems, labels = [], values.tolist()
-    missing = [str(row) for row, value in enumerate(labels) if value is None]
-    if missing:
-        problems.append(
-            f"labels: {len(missing)} of {len(values)} are missing (first at position "
-            f"{', '.join(missing[:_SHOWN_ROWS])}, counted from 0); leave these subjects out of the labels and of the "
-            "frame, or give them a group of their own"
-        )
-    for value in labels:
+        return [], [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
+    stripped = [value.strip() if isinstance(value, str) else value for value in values.tolist()]
+    is_missing = [pd.api.types.is_scalar(value) and (pd.isna(value) or value == "") for value in stripped]
+    problems, rows = list[str](), [str(row) for row in np.flatnonzero(is_missing)]
+    if rows:
+        places = ", ".join(rows[:_SHOWN_ROWS])
+        problems.append(say("labels_missing", n_missing=len(rows), n_labels=len(stripped), places=places))
+    present = [value for value, is_absent in zip(stripped, is_missing, strict=True) if not is_absent]
+    for value in present:
         is_fraction = isinstance(value, float) and not value.is_integer()
-        if is_fraction or not isinstance(value, str | Real | np.bool_ | None):
+        if is_fraction or not isinstance(value, str | Real | np.bool_):
             shown = f"{value:g}" if is_fraction else type(value).__name__
             problems.append(f"labels must be texts or whole numbers, not {shown}")
             break
-    texts, numbers = (
-        {str(value) for value in labels if value is not None and isinstance(value, str) == is_text}
-        for is_text in (True, False)
-    )
-    if both := texts & numbers:
+    texts = {value for value in present if isinstance(value, str)}
+    if both := texts & {str(value) for value in present if not isinstance(value, str)}:
         problems.append(f"labels hold {', '.join(sorted(both))} as text and as number; make them one of both")
-    return problems
+    return stripped, problems
 
 
 # The cohort of a fitted model: a partition with the table of its subjects, and the problem of the fit.
@@ -562,17 +495,10 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
     if rows is None:
         names = [str(name) for name in validated]
         compared = ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
-        raise InputError(
-            f"the table has as many rows as the cohort that the model was fitted on ({len(frame)}) and fits its "
-            "schema, but it holds other subjects or other values; give the table that the model was fitted on (its "
-            f"rows may be in any order), or fit the model again on this one (compared: {compared})"
-            f"{hint_at_rows(model.schema_)}"
-        )
+        raise InputError(say("other_subjects", n_rows=len(frame), compared=compared, hint=hint_at_rows(model.schema_)))
     if np.array_equal(rows, np.arange(len(rows))):
         return FittedCohort.of(model, validated)
-    warn(
-        "the rows of the table are in another order than when the model was fitted; they were put back into that order"
-    )
+    warn(say("rows_in_another_order"))
     return FittedCohort.of(model, validated.iloc[rows], rows)
 
 
@@ -588,10 +514,7 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
             source, which = "the labels are of", "which the labels are of"
         return [f"the table has {len(frame)} rows, but {source} {len(model.labels_)} subjects; give the table {which}"]
     if model.index_ is not None and not model.index_.equals(frame.index):
-        return [
-            "the labels are a Series whose index differs from the table's, so its order may differ too; align them "
-            "with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
-        ]
+        return [say("other_index")]
     return []
 
 
@@ -641,21 +564,15 @@ def information_criteria(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFra
     Parameters
     ----------
     model : MAPDP
+        A model that a MAP-DP search made, else ValueError is raised.
     frame : DataFrame
-        The table of the fit.
+        The table of the fit; CohortError is raised if it does not fit the schema, ValueError if it is another table.
 
     Returns
     -------
     DataFrame
         One row for each number: `n_subtypes`, `log_likelihood` (nats), `n_parameters`, `bic`, `icl`, and
         `relative_entropy`, 1 - E / (N ln K).
-
-    Raises
-    ------
-    CohortError
-        If `frame` does not fit the schema of the model.
-    ValueError
-        If it is not the table of the fit, or no MAP-DP search made the subtypes.
 
     Examples
     --------
@@ -712,7 +629,8 @@ def log_joint(
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
     `MAPDP` gives the equation. Partitions of one cohort under the same parameters are comparable; for the result of a
-    fit without outlying values and selected features it equals `log_joint_`.
+    fit without outlying values and selected features it equals `log_joint_`. CohortError is raised if the table does
+    not fit the schema, ValueError if labels or a parameter cannot be used.
 
     Parameters
     ----------
@@ -727,17 +645,6 @@ def log_joint(
         As in `MAPDP`.
     block_weights : dict, optional
         Block weights, as `MAPDP.block_weights_`; by default 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If the labels or a parameter cannot be used.
 
     Examples
     --------

@@ -22,7 +22,6 @@ from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import InputError, missing_package, refuse, warn
 from clinclust.estimators.cohort_table import cohort_and_schema, warn_of_rows
-from clinclust.estimators.fitting import warn_of_visits
 from clinclust.estimators.parameters import RULES, as_in, documented, parameter, parameter_problems, rules_of, seed_of
 from clinclust.estimators.subtype_model import Estimator
 from clinclust.schema import Feature, FeatureSchema
@@ -105,7 +104,6 @@ class Method(Estimator):
         """
         refuse(parameter_problems(self.get_params(), rules_of(type(self))) or self._problems())
         frame, schema = cohort_and_schema(X, self.schema, progress=False)
-        warn_of_visits(frame)
         self.fit_valid(frame, schema)
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         return self

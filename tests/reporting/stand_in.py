@@ -101,6 +101,7 @@ class Fitted:
     uninformative_: dict
     restarts_: pd.DataFrame
     hyperparameters_: dict = field(default_factory=dict)
+    membership_basis: str = "given all other subjects"
     log_joint_: float = -4321.098
     completed_log_joint_: float | None = None
     prior_strength_: float = 0.0

@@ -16,7 +16,7 @@ from clinclust.comparisons.dominance import NEARLY, least_explained
 from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
-from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, criteria_of
+from clinclust.estimators.subtype_model import CLEAR, criteria_of
 from clinclust.reporting.divisions import least_clear, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import (
@@ -73,7 +73,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
     """Return the sheet: everything that is needed to describe and to repeat the run."""
     model, texts, basis = findings.cohort.model, findings.texts["overview"], ""
     if findings.own_membership is not None:
-        basis = texts["basis"].format(basis=translate(basis_of_membership(model)))
+        basis = texts["basis"].format(basis=translate(model.membership_basis))
     terms = filter(None, texts["how_to_read"].values())
     tables = [
         _what_was_run(findings, generated),
