@@ -286,16 +286,18 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
     column, words, listed = one.column, one.column.words, table.listed["event"]
     is_of_patient = table.listed["event.not_beside"].isdisjoint(words)
+    texts = [text for text in column.texts[: _MOST_ARMS + 1] if len(text) <= _LONGEST_LEVEL]
+    levels = [f"{_bare(name_words(text))} " for text in texts if len(column.texts) <= _MOST_ARMS]
+    if levels and {level.strip() for level in levels} <= table.listed["event.exposures"]:
+        return None  # a status that is called no more than that: "married", "never smoked"
     is_listed = _bare(words) in table.listed["event.names"] and (len(words) == 1 or words[0] != "y")  # y1, y2 are items
     if is_listed or (is_of_patient and mentions(words, listed)):
         return Role("outcome", "by its name")
     if column.notes.label and says_only(name_words(column.notes.label), listed, table.listed["event.beside"]):
         return Role("outcome", "by its label")
-    if len(column.texts) <= _MOST_ARMS and is_of_patient:
-        ends = (listed - table.listed["event.not_levels"]) | table.listed["event.levels"]
-        levels = [f"{_bare(name_words(text))} " for text in column.texts if len(text) <= _LONGEST_LEVEL]
-        if any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
-            return Role("outcome", "by its values")
+    ends = (listed - table.listed["event.not_levels"]) | table.listed["event.levels"]
+    if is_of_patient and any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
+        return Role("outcome", "by its values")
     return None
 
 

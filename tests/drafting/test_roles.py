@@ -34,7 +34,7 @@ ROLES_OF_TWO_VALUES = {
         *("enrolled_by", "sjukhus", "Ośrodek", "병원명", "consent", "Digitador", "data_source"),
     ],
     "describe": [
-        *("diagnosis", "true_class", "Gruppe", "subtype", "Phenotype", "final_diagnosis", "species"),
+        *("diagnosis", "true_class", "Gruppe", "subtype", "Phenotype", "Category", "species"),
         *("diagn\u00f3stico", "\u0434\u0438\u0430\u0433\u043d\u043e\u0437"),
     ],
     "cluster": [
@@ -141,6 +141,7 @@ def test_years_of_an_exposure_are_no_time_to_its_status():
     smoked = {"smoking_status": TWO, "smoking_years": TWO * rng.integers(1, 40, N)}
     schema = draft_schema(pd.DataFrame({**FEATURE, **smoked}))
     assert {"time", "outcome"}.isdisjoint(schema[name].role for name in smoked)
+    assert role_of("Status", rng.choice(["married", "never married", "widowed"], N)) == "cluster"
     assert role_of("ca125", DAYS, ca125_status=(DAYS > 300).astype(int)) == "cluster"
 
 
