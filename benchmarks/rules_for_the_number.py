@@ -39,7 +39,7 @@ def stable(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> Labels:
     drawn = [rng.integers(0, len(frame), len(frame)) for _ in range(_N_BOOTSTRAP)]
     again = [_fit(frame.iloc[rows].reset_index(drop=True), schema, seed).tree_ for rows in drawn]
     for n_clusters in range(tree.n_subtypes, 1, -1):
-        labels = tree.cut(n_clusters)
+        labels = tree.subtype_of(n_clusters)[tree.labels]
         jaccard = [
             _most_alike(labels[rows], other.cut(min(n_clusters, other.n_subtypes)), n_clusters)
             for rows, other in zip(drawn, again, strict=True)

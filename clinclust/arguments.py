@@ -86,23 +86,16 @@ class Rule:
     in_python: str = ""
     read: Callable[[Any], Any] = in_pandas
 
-    def problems(self, name: str, value: object) -> list[str]:
-        """Return one sentence for each problem of a value; empty if it can be used."""
+    def problems(self, name: str, value: object, *, is_option: bool = False) -> list[str]:
+        """Return one sentence for each problem of a value, or of an option; empty if it can be used."""
         if self.accepts(value):
             return []
-        shown = repr(value)
-        shown = shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__
-        return [f"{name} must be {self.allowed}{self.in_python}, not {shown}"]
-
-    def problems_of_option(self, name: str, value: object) -> list[str]:
-        """Return the same for an option of the command line."""
-        return replace(self, in_python="").problems(name, value)
+        shown = repr(value) if len(repr(value)) <= _LONGEST_SHOWN else type(value).__name__
+        return [f"{name} must be {self.allowed}{'' if is_option else self.in_python}, not {shown}"]
 
     def or_none(self) -> Self:
         """Return this rule with None accepted as well."""
-        return replace(
-            self, accepts=lambda value: value is None or self.accepts(value), in_python=f"{self.in_python} or None"
-        )
+        return replace(self, accepts=lambda it: it is None or self.accepts(it), in_python=f"{self.in_python} or None")
 
 
 def accepting(**rules: Rule | None) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:

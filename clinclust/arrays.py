@@ -5,10 +5,11 @@ Columns are ranks, or indicators of nominal levels; moments of pairs of columns 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -36,31 +37,24 @@ class Graded(NamedTuple):
 
 def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
     """Return the graded columns of features, each given as its values (N,), NaN = missing, and whether nominal."""
-    columns, weights, owners, n_subjects = [], [], [], 0
+    columns, weights, owners, n_subjects = [], list[float](), list[int](), 0
     for owner, (values, is_unordered) in enumerate(features):
-        n_subjects = values.size
-        for column, weight in _level_indicators(values) if is_unordered else [(ranks(values), 1.0)]:
-            columns.append(column)
-            weights.append(weight)
-            owners.append(owner)
+        n_subjects, seen = values.size, ~np.isnan(values)
+        if is_unordered:
+            levels, counts = np.unique(values[seen], return_counts=True)
+            columns += [np.where(seen, values == level, np.nan) for level in levels]
+            weights += ((1.0 - counts / seen.sum()) / max(levels.size - 1, 1)).tolist()
+        else:
+            columns.append(ranks(values))
+            weights.append(1.0)
+        owners += [owner] * (len(columns) - len(owners))
     table = np.column_stack(columns) if columns else np.zeros((n_subjects, 0))
     return Graded(table, np.array(weights), np.array(owners, dtype=np.int64))
 
 
-def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
-    """Yield the indicator of each level of a nominal column, NaN = missing, and its weight (1 - p) / (L - 1)."""
-    seen = ~np.isnan(column)
-    levels, counts = np.unique(column[seen], return_counts=True)
-    for level, count in zip(levels, counts, strict=True):
-        yield np.where(seen, column == level, np.nan), (1.0 - count / seen.sum()) / max(levels.size - 1, 1)
-
-
 def mid_ranks(values: Array) -> Array:
     """Return the mid-rank of each observed value, from 1; NaN = missing."""
-    ranks, seen = np.full(values.size, np.nan), ~np.isnan(values)
-    _, ties, counts = np.unique(values[seen], return_inverse=True, return_counts=True)
-    ranks[seen] = (np.cumsum(counts) - (counts - 1) / 2.0)[ties]
-    return ranks
+    return np.asarray(pd.Series(values).rank(), dtype=np.float64)
 
 
 def whole_ranks(values: Array) -> Array:

@@ -115,16 +115,12 @@ def collect_cells() -> set[str]:
 
 def mask_cells(value: Any, texts: Iterable[str]) -> Any:
     """Return a text, or lists and dictionaries of texts, with ``***`` in the place of these texts."""
-    return _mask(value, sorted(texts, key=len, reverse=True))
-
-
-def _mask(value: Any, texts: Sequence[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _mask(inner, texts) for key, inner in value.items()}
+        return {key: mask_cells(inner, texts) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_mask(inner, texts) for inner in value]
+        return [mask_cells(inner, texts) for inner in value]
     if isinstance(value, str):
-        for text in texts:
+        for text in (texts := sorted(texts, key=len, reverse=True)):
             value = value.replace(text, "***")
         for cut in ("...", " ... (cut)"):  # a long message may end in the midst of a cell
             for text in texts if cut in value else ():
@@ -254,13 +250,6 @@ class CohortError(InputError):
     ...     print(error.failures[["column", "expected", "rows", "examples"]])
        column                         expected  rows examples
     0  tremor  0 to 4 (binomial with 4 trials)     2      [7]
-
-    >>> try:
-    ...     schema.validate(pd.DataFrame({"tremor": ["0", "9"]}))
-    ... except cc.CohortError as error:
-    ...     print(error.failure_cases)
-      schema_context  column                            check failure_case index
-    0         Column  tremor  0 to 4 (binomial with 4 trials)            9     1
     """
 
     def __init__(self, failures: pd.DataFrame, source: str | None = None) -> None:
@@ -278,17 +267,13 @@ class CohortError(InputError):
         """The first cell at fault of each failure, under the names of pandera."""
         import pandas as pd
 
-        rows = [
-            {
-                "schema_context": "DataFrameSchema" if failure["column"] == "the table" else "Column",
-                "column": failure["column"],
-                "check": failure["expected"],
-                "failure_case": next(iter(failure["examples"]), None),
-                "index": next(iter(failure["first_rows"]), None),
-            }
-            for failure in self.failures.to_dict("records")
-        ]
-        return pd.DataFrame(rows, dtype=object)
+        names = {"expected": "check", "examples": "failure_case", "first_rows": "index"}
+        cases = self.failures[["column", *names]].rename(columns=names).astype(object)
+        for name in ("failure_case", "index"):
+            cases[name] = pd.Series([next(iter(cells), None) for cells in cases[name]], dtype=object)
+        contexts = ["DataFrameSchema" if column == "the table" else "Column" for column in cases["column"]]
+        cases.insert(0, "schema_context", contexts)
+        return cases
 
 
 def _describe(failure: dict[Hashable, Any]) -> str:

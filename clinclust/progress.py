@@ -39,71 +39,59 @@ class Progress:
             return
         from tqdm import tqdm
 
-        stage, ended = _Stage(f"{self.about}: {name}" if self.about else name, total), Event()
-        reporter = Thread(target=stage.report_until, args=(ended,), name="clinclust-stage", daemon=True)
+        title, ended = f"{self.about}: {name}" if self.about else name, Event()
+        began, n_done, n_lines = time.monotonic(), 0, 0
+
+        def announce() -> None:
+            nonlocal n_lines
+            for after in chain(
+                (_REPORTED_AFTER,), _REPORTED_AGAIN, count(2 * _REPORTED_AGAIN[-1], _REPORTED_AGAIN[-1])
+            ):
+                if ended.wait(max(0.0, began + after - time.monotonic())):
+                    return
+                seconds = time.monotonic() - began if n_lines else 0.0
+                logger.info("%s: %s", title, _describe(n_done, total, seconds))
+                n_lines += 1
+
         with suppress(RuntimeError):  # the system allows no more threads: the work matters, not the line
-            reporter.start()
+            Thread(target=announce, name="clinclust-stage", daemon=True).start()
         try:
-            with tqdm(total=total, desc=stage.name, delay=_REPORTED_AFTER, disable=None) as bar:
+            with tqdm(total=total, desc=title, delay=_REPORTED_AFTER, disable=None) as bar:
 
                 def advance() -> None:
-                    stage.n_done += 1
+                    nonlocal n_done
+                    n_done += 1
                     bar.update()
 
                 yield advance
         finally:
             ended.set()
-        if stage.was_reported:
-            logger.info("%s: done in %s", stage.name, _duration(stage.seconds))
+        if n_lines:
+            logger.info("%s: done in %s", title, _duration(time.monotonic() - began))
 
 
 SILENT = Progress(shown=False)
 
 
-class _Stage:
-    def __init__(self, name: str, total: int | None) -> None:
-        self.name, self.total, self.n_done, self.was_reported = name, total, 0, False
-        self._began = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._began
-
-    def report_until(self, ended: Event) -> None:
-        for after in chain((_REPORTED_AFTER,), _REPORTED_AGAIN, count(2 * _REPORTED_AGAIN[-1], _REPORTED_AGAIN[-1])):
-            if ended.wait(max(0.0, after - self.seconds)):
-                return
-            logger.info("%s: %s", self.name, self._state())
-            self.was_reported = True
-
-    def _state(self) -> str:
-        seconds = self.seconds
-        if not self.was_reported:
-            return "running" if self.total is None else f"running, at most {self.total:,}"
-        if self.total is None or not 0 < self.n_done <= self.total:
-            return f"running for {_duration(seconds)}"
-        rest = _duration(seconds * (self.total - self.n_done) / self.n_done)
-        return f"{self.n_done:,} of at most {self.total:,} in {_duration(seconds)}; up to about {rest} left"
+def _describe(n_done: int, total: int | None, seconds: float) -> str:
+    """Return how far a stage is after some seconds; 0: in its first line."""
+    if not seconds:
+        return "running" if total is None else f"running, at most {total:,}"
+    if total is None or not 0 < n_done <= total:
+        return f"running for {_duration(seconds)}"
+    rest = _duration(seconds * (total - n_done) / n_done)
+    return f"{n_done:,} of at most {total:,} in {_duration(seconds)}; up to about {rest} left"
 
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 99.5 else f"{seconds / 60.0:.0f} min"
 
 
-class _Calling(logging.Handler):
-    def __init__(self, tell: Callable[[str], object]) -> None:
-        super().__init__(logging.INFO)
-        self._tell = tell
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Pass the line on."""
-        self._tell(record.getMessage())
-
-
 @contextmanager
 def reporting_stages(tell: Callable[[str], object]) -> Iterator[None]:
     """Call `tell` with each line about a stage, on any thread, while the block runs."""
-    handler, level = _Calling(tell), logger.level
+    handler, level = logging.Handler(logging.INFO), logger.level
+    handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign, assignment]
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:

@@ -387,7 +387,7 @@ class SearchOptions(JobOptions, Command, title="the search"):
                 )
             elif not rules[name].accepts(value) and PUBLISHED[name].rule.accepts(value):
                 repair = "; give --as-published as well"
-            problems += [f"{problem}{repair}" for problem in rules[name].problems_of_option(flag_of(name), value)]
+            problems += [f"{problem}{repair}" for problem in rules[name].problems(flag_of(name), value, is_option=True)]
         defaults = {name: declared.default for name, declared in declarations(parameters).items()}
         return problems or [in_options(problem) for problem in combination_problems(defaults | stated)]
 

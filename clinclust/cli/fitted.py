@@ -64,7 +64,7 @@ from clinclust.stability import validate_subtypes
 def run_report(options: commands.RepeatOptions) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
     options = outputs.follow_the_fit(options, options.model)
-    problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--n-jobs", options.n_jobs)
+    problems = report_problems(options) + RULES["n_jobs"].problems("--n-jobs", options.n_jobs, is_option=True)
     if problems:
         raise InputError("; ".join(problems) + outputs.because_of_the_fit(options))
     folder = options.model if options.out is None else options.out

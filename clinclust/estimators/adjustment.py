@@ -59,23 +59,16 @@ class Term:
 
     def columns(self, values: Array) -> Array:
         """Return its columns, (n, t): indicators of levels, or x and the cubes of a restricted spline."""
-        missing, knots = np.isnan(values), np.array(self.knots)
+        columns = values[:, None]
         if self.levels:
-            return np.where(missing[:, None], np.nan, values[:, None] == np.array(self.levels))
-        if not knots.size:
-            return values[:, None]
-
-        def cubes(knot: float) -> Array:
-            return np.asarray(np.maximum(values - knot, 0.0) ** 3)
-
-        last, before = float(knots[-1]), float(knots[-2])
-        bent = [
-            cubes(knot)
-            - cubes(before) * (last - knot) / (last - before)
-            + cubes(last) * (before - knot) / (last - before)
-            for knot in knots[:-2].tolist()
-        ]
-        return np.where(missing[:, None], np.nan, np.column_stack([values, *bent]))
+            columns = np.where(np.isnan(columns), np.nan, columns == np.array(self.levels))
+        elif self.knots:
+            *knots, before, last = self.knots
+            cubes = {knot: np.maximum(values - knot, 0.0) ** 3 for knot in self.knots}
+            for knot in knots:
+                bent = cubes[knot] - cubes[before] * (last - knot) / (last - before)
+                columns = np.column_stack([columns, bent + cubes[last] * (before - knot) / (last - before)])
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +93,10 @@ class Adjustment:
             distinct = np.unique(observed)
             if distinct.size < 2:
                 continue
-            levels, knots = list[float](), list[float]()
-            if part.traits.is_nominal or distinct.size == 2:
-                levels = distinct[1:].tolist()
-            elif distinct.size >= _FEW_VALUES:
-                quantiles = np.unique(np.quantile(observed, _KNOTS))
-                knots = quantiles.tolist() if quantiles.size == len(_KNOTS) else []
+            levels = distinct[1:].tolist() if part.traits.is_nominal or distinct.size == 2 else []
+            knots = np.unique(np.quantile(observed, _KNOTS)).tolist()
+            if levels or distinct.size < _FEW_VALUES or len(knots) < len(_KNOTS):
+                knots = []
             columns = Term(levels, knots, [], []).columns(values)
             standards = np.nanmean(columns, axis=0).tolist(), np.nanstd(columns, axis=0).tolist()
             terms[part.name] = Term(levels, knots, *standards)
@@ -122,21 +113,20 @@ class Adjustment:
     def problems(self, schema: FeatureSchema) -> list[str]:
         """Return why it cannot be the adjustment of a fit with this schema; empty if it can."""
         parts = {part.name for feature in schema if feature.role == "adjust" for part in feature.parts}
+        is_measured = {feature.name: feature.traits.is_real for feature in adjusted_features(schema)}
+        measured = {name for name in self.coefficients if is_measured.get(name)}
+        are_named = self.terms.keys() <= parts and self.coefficients.keys() <= is_measured.keys()
+        are_named &= self.spreads.keys() == self.middles.keys() == measured
         # The number of columns of each term: of a spline, two less than its knots and a line.
         sizes = [len(term.levels) or max(len(term.knots) - 2, 0) + 1 for term in self.terms.values()]
-        are_sound = self.spreads.keys() == self.middles.keys() and all(
+        are_sound = all(
             len(term.centres) == len(term.scales) == size and min(term.scales) > 0.0 and len(term.knots) in (0, 4)
             for term, size in zip(self.terms.values(), sizes, strict=True)
         )
         n_columns = ((self.coefficients, sum(sizes)), (self.spreads, sum(sizes)), (self.middles, 2))
-        are_sound &= all(len(numbers) == size for of, size in n_columns for numbers in of.values())
-        are_named = self.terms.keys() <= parts
-        is_measured = {feature.name: feature.traits.is_real for feature in adjusted_features(schema)}
-        are_named &= self.coefficients.keys() <= is_measured.keys()
-        are_named &= self.spreads.keys() == {name for name in self.coefficients if is_measured.get(name)}
-        return (
-            [] if are_sound and are_named else ["adjustment_ has other columns, terms or coefficients than its schema"]
-        )
+        if are_named and are_sound and all(len(numbers) == size for of, size in n_columns for numbers in of.values()):
+            return []
+        return ["adjustment_ has other columns, terms or coefficients than its schema"]
 
     def design(self, frame: pd.DataFrame, schema: FeatureSchema) -> Array:
         """Return the terms of a validated table, float64 (n, T): mean 0 and one variance in the cohort, 0 = missing."""
@@ -186,7 +176,7 @@ class Adjustment:
         return moved
 
 
-def _summed(design: Array, coefficients: list[float]) -> Array:
+def _summed(design: Array, coefficients: list[float] | Array) -> Array:
     return np.asarray(np.einsum("nt,t->n", design, coefficients))
 
 
@@ -236,15 +226,15 @@ def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: Feature
         values, terms = values[observed], design[observed]
         clusters = np.unique(labels[observed], return_inverse=True)[1]
         if not feature.traits.is_real:
-            coefficients[feature.name] = _multiplicative(values, terms, clusters).tolist()
+            coefficients[feature.name] = _solve(values, terms, clusters, is_ratio=True).tolist()
             continue
         middle = float(values.mean()) if values.size else 0.0
         spread, narrowed = np.zeros(terms.shape[1]), values - middle
         for _ in range(2):  # where spreads differ, one effect does not fit all clusters, which widens the first rest
-            rest = _rest(narrowed, terms, clusters, _additive(narrowed, terms, clusters))
-            spread += _multiplicative(np.abs(rest), terms * of_levels, clusters)
-            narrowed = (values - middle) * np.exp(-_summed(terms, spread.tolist()))
-        coefficients[feature.name] = _additive(narrowed, terms, clusters).tolist()
+            rest = _rest(narrowed, terms, clusters, _solve(narrowed, terms, clusters))
+            spread += _solve(np.abs(rest), terms * of_levels, clusters, is_ratio=True)
+            narrowed = (values - middle) * np.exp(-_summed(terms, spread))
+        coefficients[feature.name] = _solve(narrowed, terms, clusters).tolist()
         after = middle - (float(narrowed.mean()) if values.size else 0.0)
         spreads[feature.name], middles[feature.name] = spread.tolist(), [middle, after]
     return Adjustment(adjustment.terms, coefficients, spreads, middles)
@@ -252,41 +242,30 @@ def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: Feature
 
 def _rest(values: Array, design: Array, labels: Labels, coefficients: Array) -> Array:
     """Return y less its effects and the median of its cluster, float64 (N,)."""
-    rest = values - np.einsum("nt,t->n", design, coefficients)
+    rest = values - _summed(design, coefficients)
     return np.asarray(rest - np.array([np.median(rest[labels == cluster]) for cluster in np.unique(labels)])[labels])
 
 
-def _additive(values: Array, design: Array, labels: Labels) -> Array:
-    """Return the coefficients of y = mu(z) + design * coefficients + error, float64 (T,)."""
+def _solve(values: Array, design: Array, labels: Labels, *, is_ratio: bool = False) -> Array:
+    """Return the coefficients (T,) at which the bounded residuals do not depend on the terms within clusters.
 
-    def rest_at(coefficients: Array) -> Array:
-        rest = _rest(values, design, labels, coefficients)
-        bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
-        return np.asarray(np.clip(rest, -bound, bound) if bound > 0.0 else rest)
-
-    return _solve(rest_at, design, labels)
-
-
-def _multiplicative(values: Array, design: Array, labels: Labels) -> Array:
-    """Return the coefficients of log E[y] = log mu(z) + design * coefficients, float64 (T,), of durations."""
-
-    def rest_at(coefficients: Array) -> Array:
-        rest = values * np.exp(-np.einsum("nt,t->n", design, coefficients))
-        mean = np.maximum(_means(rest[:, None], labels)[labels, 0], 1e-300)
-        return np.asarray(np.minimum(rest / mean - 1.0, _FARTHEST))
-
-    return _solve(rest_at, design, labels)
-
-
-def _solve(rest_at: Callable[[Array], Array], design: Array, labels: Labels) -> Array:
-    """Return the coefficients (T,) at which the bounded residuals do not depend on the terms within clusters."""
+    Those of y = mu(z) + design * coefficients + error, or of log E[y] = log mu(z) + design * coefficients (`is_ratio`).
+    """
     coefficients = np.zeros(design.shape[1])
     if not labels.size:
         return coefficients
     inside = design - _means(design, labels)[labels]
     inverse = np.linalg.inv(np.einsum("ns,nt->st", inside, inside) + _RIDGE * np.eye(design.shape[1]))
     for _ in range(_STEPS):
-        step = inverse @ (np.einsum("nt,n->t", inside, rest_at(coefficients)) - _RIDGE * coefficients)
+        if is_ratio:
+            ratio = values * np.exp(-_summed(design, coefficients))
+            mean = np.maximum(_means(ratio[:, None], labels)[labels, 0], 1e-300)
+            rest = np.minimum(ratio / mean - 1.0, _FARTHEST)
+        else:
+            rest = _rest(values, design, labels, coefficients)
+            bound = _FARTHEST * 1.4826 * float(np.median(np.abs(rest)))
+            rest = np.clip(rest, -bound, bound) if bound > 0.0 else rest
+        step = inverse @ (np.einsum("nt,n->t", inside, rest) - _RIDGE * coefficients)
         coefficients = coefficients + step
         if np.abs(step).max() <= _TOLERANCE * max(float(np.abs(coefficients).max()), 1e-12):
             break

@@ -14,22 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
+import clinclust.engine.continuum.tested_node as nodes
+from clinclust.arguments import Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
-from clinclust.engine.continuum.tested_node import (
-    MANY,
-    SMALLEST_NODE,
-    DrawPlan,
-    Node,
-    RunningTest,
-    are_measurements,
-    distance_between,
-    distance_in,
-    find_telling_scores,
-    is_discrete,
-    p_of_gap_in,
-    scores_on_own_scales,
-)
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.search.plan import SearchPlan, Threads, interruptible, n_threads
@@ -69,6 +56,8 @@ from clinclust.progress import Progress
 
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
+Pair: TypeAlias = frozenset[Side]
+Join: TypeAlias = tuple[Side, Side]
 
 _BRANCH, _GAP, _AXIS = 1416, 1417, 1418
 """Spawn keys of the random draws."""
@@ -84,45 +73,48 @@ _FEWEST_MEMBERS = 2
 class PairTests:
     """Cached tests of two groups of clusters; `cohort` is as `cohort_of` returns it."""
 
-    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> None:
+    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: nodes.DrawPlan, seed: int) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
         self.plan, self.seed = plan, seed
-        self._begun: dict[tuple[frozenset[Side], bool], RunningTest] = {}
-        self.of_any_shape: dict[frozenset[Side], float] = {}
-        self._of_gap: dict[frozenset[Side], float] = {}
-        self.discrete = is_discrete(self.problem.cohort)
-        self.scores = scores_on_own_scales(self.problem.cohort, self.discrete)
-        self._distances: dict[frozenset[Side], float] = {}
+        self.discrete = nodes.is_discrete(self.problem.cohort)
+        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
+        self._begun: dict[tuple[Pair, bool], nodes.RunningTest] = {}
+        self.of_any_shape: dict[Pair, float] = {}
+        self._of_gap: dict[Pair, float] = {}
+        self._distances: dict[Pair, float] = {}
+
+    def seed_of(self, kind: int, first: Side, second: Side, number: int | None = None) -> np.random.SeedSequence:
+        """Return the seed of the draws of two groups, which depend on `number`, or else on the clusters."""
+        key = sorted(first | second) if number is None else [number]
+        return np.random.SeedSequence(self.seed, spawn_key=(kind, *key))
 
     def distance(self, first: Side, second: Side) -> float:
         """Return how far apart two groups are where a gap between them is looked for (`distance_between`)."""
         pair = frozenset((first, second))
         if pair not in self._distances:
-            rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_AXIS, *sorted(first | second))))
-            node = self.node(first, second).sample(MANY, rng)
-            scores = find_telling_scores(self.scores[node.members], self.discrete, node.halves)
-            self._distances[pair] = distance_between(scores, node.halves, rng)
+            rng = np.random.default_rng(self.seed_of(_AXIS, first, second))
+            node = self.node(first, second).sample(nodes.MANY, rng)
+            scores = nodes.find_telling_scores(self.scores[node.members], self.discrete, node.halves)
+            self._distances[pair] = nodes.distance_between(scores, node.halves, rng)
         return self._distances[pair]
 
-    def node(self, first: Side, second: Side) -> Node:
+    def node(self, first: Side, second: Side) -> nodes.Node:
         """Return the subjects of two groups."""
         members = np.flatnonzero(np.isin(self.labels, list(first | second)))
         halves = np.isin(self.labels[members], list(second)).astype(np.int64)
-        return Node(members, halves, len(first | second))
+        return nodes.Node(members, halves, len(first | second))
 
-    def begun(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> RunningTest:
-        """Return the test of two groups against one continuum, or one of any shape, with its first draws at least.
-
-        The draws depend on `number`, or else on the clusters.
-        """
-        level = DISTINCT_LEVEL / SHAPE_COUNTS
-        plan = replace(self.plan, significance_level=level, any_shape=True) if any_shape else self.plan
+    def begun(
+        self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False
+    ) -> nodes.RunningTest:
+        """Return the test of two groups against one continuum, or one of any shape, with its first draws at least."""
         pair = frozenset((first, second)), any_shape
         if pair not in self._begun:
-            key = sorted(first | second) if number is None else [number]
-            seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
-            self._begun[pair] = RunningTest(self.problem, self.node(first, second), plan, seed)
+            level = DISTINCT_LEVEL / SHAPE_COUNTS
+            plan = replace(self.plan, significance_level=level, any_shape=True) if any_shape else self.plan
+            seed = self.seed_of(_BRANCH, first, second, number)
+            self._begun[pair] = nodes.RunningTest(self.problem, self.node(first, second), plan, seed)
         return self._begun[pair]
 
     def p_of_any_shape(self, first: Side, second: Side, number: int | None = None) -> float:
@@ -139,28 +131,26 @@ class PairTests:
         """Return p of no gap between two groups, in measurements or else in normal scores."""
         pair = frozenset((first, second))
         if pair not in self._of_gap:
-            seed = np.random.SeedSequence(self.seed, spawn_key=(_GAP, *sorted(first | second)))
-            node, p = self.node(first, second), 1.0
+            seed, node, p = self.seed_of(_GAP, first, second), self.node(first, second), 1.0
             for in_measurements in (True, False):
                 if p >= DISTINCT_LEVEL:
-                    p = min(p, p_of_gap_in(self.problem, node, seed, DISTINCT_LEVEL, in_measurements=in_measurements))
+                    p = min(
+                        p, nodes.p_of_gap_in(self.problem, node, seed, DISTINCT_LEVEL, in_measurements=in_measurements)
+                    )
             self._of_gap[pair] = p
         return self._of_gap[pair]
 
-    def least_distinct(self, sides: Sequence[Side]) -> tuple[int, int] | None:
-        """Return the positions of the most continuous of near groups that are not distinct; None if all are."""
-        pairs = list(self.nearest_pairs(sides, 1))
-        for first, second in sorted(pairs, key=lambda pair: self.begun(sides[pair[0]], sides[pair[1]]).found.z):
-            if self.p_of_any_shape(sides[first], sides[second]) >= DISTINCT_LEVEL:
-                return first, second
-        return None
+    def least_distinct(self, sides: Sequence[Side]) -> Join | None:
+        """Return the most continuous of near groups that are not distinct; None if all are."""
+        pairs = sorted(self.nearest_pairs(sides, 1), key=lambda pair: self.begun(*pair).found.z)
+        return next((pair for pair in pairs if self.p_of_any_shape(*pair) >= DISTINCT_LEVEL), None)
 
-    def most_continuous(self, sides: Sequence[Side]) -> tuple[int, int] | None:
-        """Return the positions of the two groups that are most clearly one continuum; None without any.
+    def most_continuous(self, sides: Sequence[Side]) -> Join | None:
+        """Return the two groups that are most clearly one continuum; None without any.
 
         Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
         """
-        candidates = {pair: self.begun(sides[pair[0]], sides[pair[1]]) for pair in self.nearest_pairs(sides)}
+        candidates = {pair: self.begun(*pair) for pair in self.nearest_pairs(sides)}
         while candidates:
             best = max(candidates, key=lambda pair: candidates[pair].found.p)
             if not candidates[best].has_ended:
@@ -171,8 +161,8 @@ class PairTests:
                 del candidates[best]
         return None
 
-    def nearest_pairs(self, sides: Sequence[Side], smallest: int = SMALLEST_NODE) -> Iterator[tuple[int, int]]:
-        """Yield the positions of the pairs to test: each large enough group with its nearest ones, unless far away."""
+    def nearest_pairs(self, sides: Sequence[Side], smallest: int = nodes.SMALLEST_NODE) -> Iterator[Join]:
+        """Yield the pairs to test: each large enough group with its nearest ones, unless far away."""
         side_of = np.zeros(self.labels.max() + 1, dtype=np.int64)
         for place, side in enumerate(sides):
             side_of[list(side)] = place
@@ -184,37 +174,27 @@ class PairTests:
         nearest = [set(np.argsort(-row, kind="stable")[:_NEAREST].tolist()) for row in gains]
         for first, second in combinations(range(len(sides)), 2):
             is_near = gains[first, second] > -np.inf and (second in nearest[first] or first in nearest[second])
-            if is_near and distance_in(self.problem, self.node(sides[first], sides[second])) < _FAR:
-                yield first, second
+            if is_near and nodes.distance_in(self.problem, self.node(sides[first], sides[second])) < _FAR:
+                yield sides[first], sides[second]
 
 
 def joined_groups(
-    tree: SubtypeTree, ends: Sequence[int], choose: Callable[[Sequence[Side]], tuple[int, int] | None]
-) -> tuple[list[tuple[int, int]], list[Side]]:
+    tree: SubtypeTree, ends: Sequence[int], choose: Callable[[Sequence[Side]], Join | None]
+) -> tuple[list[Join], list[Side]]:
     """Return the first joins of a new tree, in which chosen leaves are joined, and the groups; no joins without any.
 
-    `ends` are the nodes at which the walk ended; nodes are numbered as in `SubtypeTree.joins`. `choose` returns the
-    positions of the groups to join next, or None.
+    `ends` are the nodes at which the walk ended. `choose` returns the groups to join next, or None.
     """
-    members, joins = tree.members(), list[tuple[int, int]]()
-    within = [set(members[end]) for end in ends]
-    renumbered = {tip: tip for tip in range(tree.n_subtypes)}
-
-    def join(first: int, second: int) -> int:
-        joins.append((first, second))
-        return tree.n_subtypes + len(joins) - 1
-
-    for step, (first, second) in enumerate(tree.joins.tolist()):
-        node = tree.n_subtypes + step
-        if any(side.issuperset(members[node]) for side in within):
-            renumbered[node] = join(renumbered[first], renumbered[second])
+    members = [frozenset(side) for side in tree.members()]
+    sides, all_joins = [members[end] for end in ends], [(members[a], members[b]) for a, b in tree.joins.tolist()]
+    joins = [(first, second) for first, second in all_joins if any(first | second <= side for side in sides)]
     n_before = len(joins)
-    sides, nodes = [frozenset(side) for side in within], [renumbered[end] for end in ends]
     while len(sides) > 2:  # two groups are the whole cohort, whose join is tested itself
         if (pair := choose(sides)) is None:
             break
-        first, second = pair
-        sides[first], nodes[first] = sides[first] | sides.pop(second), join(nodes[first], nodes.pop(second))
+        joins.append(pair)
+        sides[sides.index(pair[0])] = pair[0] | pair[1]
+        sides.remove(pair[1])
     return (joins if len(joins) > n_before else []), sides
 
 
@@ -233,7 +213,7 @@ def walk_tree(
     accepted joins are also tested against one of any shape. Returns the tested tree and its test.
     """
     with Threads(n_threads(plan.n_jobs)) as pool, plan.progress.stage("draws of one population") as advance:
-        draws = DrawPlan(int(n_draws), float(significance_level), pool, plan.cancelled, advance)
+        draws = nodes.DrawPlan(int(n_draws), float(significance_level), pool, plan.cancelled, advance)
         try:
             return _tested(fit, cohort, draws, plan.seed, with_grades=with_grades)
         except BaseException:
@@ -243,36 +223,35 @@ def walk_tree(
 
 
 def _tested(
-    fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, *, with_grades: bool
+    fit: Fit, cohort: pd.DataFrame, plan: nodes.DrawPlan, seed: int, *, with_grades: bool
 ) -> tuple[SubtypeTree, TreeTest]:
     tree = fit.tree_
     if not is_tested(tree):
         return tree, _test_of([], plan, seed)
-    tests = PairTests(fit, cohort, plan, seed)
+    tests, kinds = PairTests(fit, cohort, plan, seed), list[Side]()
     tiny = _joins_of_tiny_clusters(tree, tests)
     if tiny:
         tree = _joined_first(fit, cohort, tiny)
-    walked, is_first = _walked(tree, tests, by_number=not tiny), not tiny
-    kinds = list[Side]()
+    walked = _walked(tree, tests, by_number=tree is fit.tree_)
     # Slices of a severity that runs through several groups are joined to groups before these are distinguished.
     for choose in (tests.most_continuous, *([tests.least_distinct] if with_grades else [])):
         ends = _test_of(walked, plan, seed).parted_nodes(tree)
         first, kinds = joined_groups(tree, ends, choose)
         is_there = choose == tests.least_distinct and {tuple(sorted(kind)) for kind in kinds} <= set(tree.members())
         if first and not is_there:
-            tree, is_first = _joined_first(fit, cohort, first), False
-            walked = _walked(tree, tests, by_number=False)
+            tree = _joined_first(fit, cohort, first)
+            walked = _walked(tree, tests)
     if with_grades:
-        _add_grades(walked, tree, tests, kinds, by_number=is_first)
+        _add_grades(walked, tree, tests, kinds, by_number=tree is fit.tree_)
     test = _test_of(walked, plan, seed)
-    if not with_grades or tree.n_subtypes < 3 or not are_measurements(tests.discrete):
+    if not with_grades or tree.n_subtypes < 3 or not nodes.are_measurements(tests.discrete):
         return tree, test
     joins, kinds = _join_nearest_first(tree.n_subtypes, tests, tiny)
     if not _are_further_apart(kinds, _distinct_sides(tree, test), tests):
         return tree, test
     nearest = _joined_first(fit, cohort, joins)
-    walked = _walked(nearest, tests, by_number=False)
-    _add_grades(walked, nearest, tests, [], by_number=False)
+    walked = _walked(nearest, tests)
+    _add_grades(walked, nearest, tests, [])
     of_nearest = _test_of(walked, plan, seed)
     are_kinds = _are_further_apart(_distinct_sides(nearest, of_nearest), _distinct_sides(tree, test), tests)
     return (nearest, of_nearest) if are_kinds else (tree, test)
@@ -292,42 +271,39 @@ def _are_further_apart(kinds: Sequence[Side], others: Sequence[Side], tests: Pai
     return nearest[0] > nearest[1]
 
 
-def _join_nearest_first(
-    n_clusters: int, tests: PairTests, first: Sequence[tuple[int, int]]
-) -> tuple[list[tuple[int, int]], list[Side]]:
+def _join_nearest_first(n_clusters: int, tests: PairTests, first: Sequence[Join]) -> tuple[list[Join], list[Side]]:
     """Return the joins of a tree: the `first` ones, and then always those of the two groups nearest on their axis.
 
     Also its groups with gaps between them, from the root on.
     """
-    joins, sides = list[tuple[int, int]](), [frozenset([cluster]) for cluster in range(n_clusters)]
-    ahead = dict(enumerate(sides))
-
-    def join(left: int, right: int) -> None:
-        ahead[n_clusters + len(joins)] = ahead.pop(left) | ahead.pop(right)
-        sides.append(ahead[n_clusters + len(joins)])
-        joins.append((left, right))
-
-    for pair in first:
-        join(*pair)
+    ahead, joins, halves = [frozenset([cluster]) for cluster in range(n_clusters)], list[Join](), dict[Side, Join]()
     while len(ahead) > 1:
-        join(*min(combinations(ahead, 2), key=lambda pair: tests.distance(ahead[pair[0]], ahead[pair[1]])))
-    kinds, below = list[Side](), [len(sides) - 1]
+        if len(joins) < len(first):
+            pair = first[len(joins)]
+        else:
+            pair = min(combinations(ahead, 2), key=lambda groups: tests.distance(*groups))
+        joins.append(pair)
+        ahead = [side for side in ahead if side not in pair] + [pair[0] | pair[1]]
+        halves[ahead[-1]] = pair
+    kinds, below = list[Side](), ahead
     while below:
-        node = below.pop()
-        halves = joins[node - n_clusters] if node >= n_clusters else ()
-        has_gap = bool(halves) and tests.p_of_gap(*(sides[half] for half in halves)) < DISTINCT_LEVEL
-        below += halves if has_gap else ()
-        kinds += [] if has_gap else [sides[node]]
+        side = below.pop()
+        has_gap = side in halves and tests.p_of_gap(*halves[side]) < DISTINCT_LEVEL
+        below += halves[side] if has_gap else ()
+        kinds += [] if has_gap else [side]
     return joins, kinds
 
 
-def _joined_first(fit: Fit, cohort: pd.DataFrame, first: list[tuple[int, int]]) -> SubtypeTree:
+def _joined_first(fit: Fit, cohort: pd.DataFrame, first: Sequence[Join]) -> SubtypeTree:
     """Return the tree of the clusters that begins with these joins."""
     problem, labels = fitted_problem(fit, cohort, coarsening=fit.coarsening_), fit.tree_.labels
-    return SubtypeTree(labels, *merge_tree(problem, labels[problem.cohort.order], first))
+    groups = [frozenset([cluster]) for cluster in range(fit.tree_.n_subtypes)] + [side | other for side, other in first]
+    numbers = {node: number for number, node in enumerate(groups)}
+    pairs = [(numbers[side], numbers[other]) for side, other in first]
+    return SubtypeTree(labels, *merge_tree(problem, labels[problem.cohort.order], pairs))
 
 
-def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[tuple[int, int]]:
+def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[Join]:
     """Return the joins of each cluster of one subject with its nearest other cluster: it is no subtype.
 
     A row of gross errors is a cluster of its own. Its division from all others would be the first of the tree, and the
@@ -340,15 +316,15 @@ def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[tuple[i
     gains = merge_gains(tests.problem, partition)
     gains = np.maximum(gains, gains.T)
     gains[:, sizes < _FEWEST_MEMBERS] = -np.inf
-    nodes, joins = list(range(tree.n_subtypes)), list[tuple[int, int]]()
+    groups, joins = [frozenset([cluster]) for cluster in range(tree.n_subtypes)], list[Join]()
     for cluster in np.flatnonzero(sizes < _FEWEST_MEMBERS).tolist():
         nearest = int(gains[cluster].argmax())
-        joins.append((nodes[nearest], cluster))
-        nodes[nearest] = tree.n_subtypes + len(joins) - 1
+        joins.append((groups[nearest], groups[cluster]))
+        groups[nearest] |= groups[cluster]
     return joins
 
 
-def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
+def _test_of(rows: list[dict[str, Any]], plan: nodes.DrawPlan, seed: int) -> TreeTest:
     return TreeTest(
         joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
         n_draws=plan.n_draws,
@@ -357,7 +333,7 @@ def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
     )
 
 
-def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dict[str, Any]]:
+def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool = False) -> list[dict[str, Any]]:
     """Return the rows of `TreeTest.joins`; draws depend on the number of a join (`by_number`), or its clusters."""
     rows, members = list[dict[str, Any]](), tree.members()
     ahead = [2 * tree.n_subtypes - 2]
@@ -369,7 +345,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
         first, second = (frozenset(members[side]) for side in sides)
         node = tests.node(first, second)
         n_second = int(node.halves.sum())
-        if node.members.size < SMALLEST_NODE or min(n_second, node.members.size - n_second) < _FEWEST_MEMBERS:
+        if node.members.size < nodes.SMALLEST_NODE or min(n_second, node.members.size - n_second) < _FEWEST_MEMBERS:
             continue
         test = tests.begun(first, second, number if by_number else None).ended()
         accepted = test.p < tests.plan.significance_level
@@ -384,7 +360,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
 
 
 def _add_grades(
-    rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, kinds: Sequence[Side], *, by_number: bool
+    rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, kinds: Sequence[Side], *, by_number: bool = False
 ) -> None:
     """Add to accepted joins, from the root on, their p against one of any shape, up to the first not distinct."""
     members, reached = tree.members(), {2 * tree.n_subtypes - 2}
@@ -440,22 +416,6 @@ class DistinctSubtypes:
         The tested tree: that of the fit, or one with merged leaves.
     test : TreeTest
         The joins by their steps, and `n_draws`, `significance_level` and `random_seed`.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> distinct = cc.distinct_subtypes(cc.MAPDP(schema, random_state=0).fit(frame), frame)
-    >>> isinstance(distinct, cc.estimators.distinct_subtypes.DistinctSubtypes), distinct.n_subtypes
-    (True, 2)
-    >>> distinct.joins[["first", "second", "first_size", "second_size", "accepted"]]
-      first second  first_size  second_size  accepted
-    0  (1,)   (2,)         130           70      True
     """
 
     tree: SubtypeTree
@@ -474,13 +434,8 @@ class DistinctSubtypes:
     @cached_property
     def joins(self) -> pd.DataFrame:
         """The joins that were tested."""
-        members = self.tree.members()
-        sides = [self.tree.joins[step - 1].tolist() for step in self.test.joins["step"].tolist()]
-        joins = self.test.joins.drop(columns="step")
-        for place, name in enumerate(("first", "second")):
-            below = [tuple(label + 1 for label in members[pair[place]]) for pair in sides]
-            joins.insert(place, name, pd.Series(below, dtype=object))
-        return joins
+        sides = self.tree.merges.set_index("step").loc[self.test.joins["step"], ["first", "second"]]
+        return pd.concat([sides.reset_index(drop=True), self.test.joins.drop(columns="step")], axis=1)
 
     @property
     def n_subtypes(self) -> int:
@@ -500,32 +455,14 @@ class DistinctSubtypes:
         of_fit = f"the {self.tree.n_subtypes} subtypes of the fit"
         if self.n_subtypes == 1:
             return f"One subtype: one continuous population explains {of_fit} as well."
-        return f"{self.n_subtypes} subtypes, {in_words(self.distinct, self.labels)}, made of {of_fit}."
+        kinds = "which may be grades of one" if self.n_distinct == 1 else f"{self.n_distinct} distinct"
+        return f"{self.n_subtypes} subtypes, {kinds}, made of {of_fit}."
 
     def __repr__(self) -> str:
-        lines = [
-            f"DistinctSubtypes of {self.labels.size} subjects: {', '.join(map(str, np.bincount(self.labels)))}",
-            self.summary,
-        ]
-        for row in self.joins.to_dict("records"):
-            first, second = (", ".join(map(str, row[name])) for name in ("first", "second"))
-            gain, p = f"{row['gain']:,.1f} nats, {row['expected']:,.1f} expected", p_text(row["p"], self.test.n_draws)
-            result = "distinct" if row["distinct"] else "graded" if row["accepted"] else "one subtype"
-            lines.append(f"  {first} with {second}: {gain}, z {row['z']:.1f}, p {p}, {result}")
-        return "\n".join(lines)
-
-
-def in_words(distinct: Labels, labels: Labels) -> str:
-    """Return how many subtypes are distinct, and in how many grades they are described, given those of subjects."""
-    n_grades = [np.unique(labels[distinct == kind]).size for kind in range(int(distinct.max()) + 1)]
-    graded = sorted((number for number in n_grades if number > 1), reverse=True)
-    if len(n_grades) == 1:
-        return "which may be grades of one"
-    if not graded:
-        return "all distinct"
-    which = "one" if len(graded) == 1 else f"{len(graded)}"
-    grades = " and ".join(map(str, graded)) if len(graded) < 3 else f"{graded[-1]} to {graded[0]}"
-    return f"{len(n_grades)} distinct, {which} in {grades} grades"
+        sizes = ", ".join(map(str, np.bincount(self.labels)))
+        joins = self.joins[["first", "second", "gain", "expected", "z", "p", "accepted", "distinct"]]
+        text = joins.to_string(index=False, float_format="{:.3g}".format) if len(joins) else ""
+        return f"DistinctSubtypes of {self.labels.size} subjects: {sizes}\n{self.summary}\n{text}".rstrip()
 
 
 def p_text(p: float, n_draws: int) -> str:
@@ -534,13 +471,10 @@ def p_text(p: float, n_draws: int) -> str:
 
 
 @accepting(
-    model=MODEL,
-    frame=FRAME,
     n_draws=Rule(f"a whole number of at least {FEWEST_DRAWS}", lambda value: is_whole(value, FEWEST_DRAWS)),
     significance_level=Rule(
         "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
     ),
-    random_state=RULES["random_state"],
     n_jobs=RULES["n_jobs"],
 )
 def distinct_subtypes(

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
-from clinclust.arrays import Array, Labels, RandomState
-from clinclust.engine.continuum.null_cohorts import (
-    expected_score,
-    first_axis,
-    nearest_correlation,
-    normal_scores,
-    reliable_correlations,
-    whole_columns,
-    with_unit_diagonal,
-)
+from clinclust.arguments import accepting
+from clinclust.arrays import Array, Code, Labels, RandomState
+from clinclust.engine.continuum import null_cohorts
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Clusters, log_predictives
 from clinclust.errors import on_one_line
-from clinclust.estimators.fit import FEW_SUBJECTS, Fit, SubtypeMixture
+from clinclust.estimators.fit import FEW_SUBJECTS, Fit
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, fitted_problem, require_search
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema.feature import mass_text, of_wholes
@@ -43,32 +34,29 @@ def left_out_scores(cohort: FittedCohort) -> Array:
     """
     clusters, labels = cohort.fit.clusters_, cohort.fit.cluster_labels_
     values = model_values(cohort.table, clusters.encoding.features)
-    without = log_predictives(clusters, values, labels, held_values(cohort.fit))
+    without, weights = _leave_one_out(cohort.fit, values)
     change = clusters.model.exponents @ (without - log_predictives(clusters, values, labels))
-    change += own_log_weights(clusters, labels) - log_weights(clusters)[labels]
+    change += weights - _log_weights(clusters)[labels]
     scores = clusters.scores(values, coarsened=True)
     scores[np.arange(labels.size), labels] += change / clusters.temperature
     return scores
 
 
-def held_values(fit: Fit) -> NDArray[np.bool_]:
-    """Return which values the statistics of the clusters include, bool (D, N): those that are not outlying."""
-    places = fit.schema_.places(fit.clusters_.encoding.features)
-    return np.asarray(~fit.outliers_[:, places].T)
+def _leave_one_out(fit: Fit, values: Mapping[str, Array]) -> tuple[Array, Array]:
+    """Return log predictives (D, N) and weights (N,) of subjects in their clusters without them; in none: of a new one.
+
+    Statistics of the clusters do not include outlying values.
+    """
+    clusters, labels = fit.clusters_, fit.cluster_labels_
+    is_held = ~fit.outliers_[:, fit.schema_.places(clusters.encoding.features)].T
+    others = clusters.sizes[labels] - 1.0
+    weights = np.log(np.where(others > 0.0, others, clusters.model.concentration))
+    return log_predictives(clusters, values, labels, np.asarray(is_held)), weights
 
 
-def log_weights(clusters: Clusters) -> Array:
+def _log_weights(clusters: Clusters) -> Array:
     """Return the log prior weight of each cluster and of a new one, up to a constant, float64 (J + 1,)."""
     return np.asarray(np.log(np.append(clusters.sizes, clusters.model.concentration)), dtype=np.float64)
-
-
-def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
-    """Return the log prior weight of each subject's cluster without it, float64 (N,): that of a new one if empty.
-
-    The constant is that of `log_weights`.
-    """
-    others = clusters.sizes[labels] - 1.0
-    return np.asarray(np.log(np.where(others > 0.0, others, clusters.model.concentration)), dtype=np.float64)
 
 
 class Terms(NamedTuple):
@@ -78,6 +66,8 @@ class Terms(NamedTuple):
     """(D, n) by feature, in the order of the encoding; 0 where a value is missing."""
     of_size: Array
     """(n,) of the sizes."""
+    within: Array
+    """(n,) of the other clusters of the two subtypes."""
     total: Array
     """(n,) log odds of the two subtypes."""
     subtype: Labels
@@ -85,159 +75,125 @@ class Terms(NamedTuple):
     against: Labels
     """(n,) likewise of the other."""
 
-    @property
-    def within(self) -> Array:
-        """The term of the other clusters of the two subtypes, float64 (n,)."""
-        return np.asarray(self.total - self.of_size - self.of_features.sum(axis=0))
 
+def find_terms(fit: Fit, frame: pd.DataFrame, cohort: FittedCohort | None = None) -> Terms:
+    """Return the terms of validated new subjects for their most probable subtype.
 
-def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
-    """Return the terms of validated new subjects for their most probable subtype."""
-    clusters, values = subtypes.clusters, model_values(frame, subtypes.clusters.encoding.features)
-    scores = clusters.scores(values, coarsened=True)
-    best = subtypes.log_summed(scores).argmax(axis=1)
-    first = _leading_cluster(scores, subtypes, best)
-    predictives = log_predictives(clusters, values, first)
-    return _terms(subtypes, values, scores, best, predictives, log_weights(clusters)[first])
+    Those of the table of a fit's `cohort` are for their own subtypes, leave one out.
+    """
+    subtypes, clusters, rows = fit.subtypes_, fit.clusters_, np.arange(len(frame))
+    values = model_values(frame, clusters.encoding.features)
+    # The empty cluster is the last, and a subtype of its own.
+    of_cluster = np.append(subtypes.subtype_of, int(subtypes.subtype_of.max()) + 1)
 
+    def find_leading(subtype: Labels) -> Labels:
+        """Return the cluster of each subject's subtype with the highest score, int64 (n,)."""
+        return np.asarray(np.where(of_cluster == subtype[:, None], scores, -np.inf).argmax(axis=1))
 
-def terms_of_cohort(cohort: FittedCohort) -> Terms:
-    """Return the leave-one-out terms of the subjects of a fit for their own subtypes."""
-    fit, clusters, first = cohort.fit, cohort.fit.clusters_, cohort.fit.cluster_labels_
-    scores, values = left_out_scores(cohort), model_values(cohort.table, clusters.encoding.features)
-    predictives = log_predictives(clusters, values, first, held_values(fit))
-    return _terms(fit.subtypes_, values, scores, fit.labels_, predictives, own_log_weights(clusters, first))
-
-
-def _terms(
-    subtypes: SubtypeMixture,
-    values: Mapping[str, Array],
-    scores: Array,
-    best: Labels,
-    predictives: Array,
-    weights: Array,
-) -> Terms:
-    """Return the terms for subtypes (n,), given the log predictives (D, n) and weights (n,) of their clusters."""
-    clusters, of_subtypes, rows = subtypes.clusters, subtypes.log_summed(scores), np.arange(len(scores))
+    if cohort is not None:
+        scores, best = left_out_scores(cohort), fit.labels_
+        predictives, weights = _leave_one_out(fit, values)
+    else:
+        scores = clusters.scores(values, coarsened=True)
+        best = subtypes.log_summed(scores).argmax(axis=1)
+        first = find_leading(best)
+        predictives, weights = log_predictives(clusters, values, first), _log_weights(clusters)[first]
+    of_subtypes = subtypes.log_summed(scores)
     none, others = of_subtypes.shape[1] - 1, of_subtypes.copy()
     others[rows, best] = -np.inf
     if none > 1:  # without another subtype, the next is a new cluster
         others[:, none] = -np.inf
     other = others.argmax(axis=1)
-    second = _leading_cluster(scores, subtypes, other)
+    second = find_leading(other)
     differences = predictives - log_predictives(clusters, values, second)
-    return Terms(
-        differences * clusters.model.exponents[:, None] / clusters.temperature,
-        (weights - log_weights(clusters)[second]) / clusters.temperature,
-        of_subtypes[rows, best] - of_subtypes[rows, other],
-        *(np.where(subtype == none, 0, subtype + 1) for subtype in (best, other)),
-    )
-
-
-def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -> Labels:
-    """Return the cluster of each subject's subtype with the highest score, int64 (n,)."""
-    # The empty cluster is the last, and a subtype of its own.
-    of_cluster = np.append(subtypes.subtype_of, int(subtypes.subtype_of.max()) + 1)
-    inside = of_cluster[None, :] == subtype[:, None]
-    return np.asarray(np.where(inside, scores, -np.inf).argmax(axis=1))
+    of_features = differences * clusters.model.exponents[:, None] / clusters.temperature
+    of_size = (weights - _log_weights(clusters)[second]) / clusters.temperature
+    total = of_subtypes[rows, best] - of_subtypes[rows, other]
+    numbers = (np.where(subtype == none, 0, subtype + 1) for subtype in (best, other))
+    return Terms(of_features, of_size, total - of_size - of_features.sum(axis=0), total, *numbers)
 
 
 SIZE, WITHIN = "(size of the subtypes)", "(other clusters of the subtypes)"
 """Names of the rows that are not about a feature."""
 _COLUMNS = ["subject", "subtype", "against", "feature", "value", "log_odds"]
-_NEARLY_EVEN = np.log(1.05)
-"""Log odds of a term, in nats, below which it speaks for neither subtype."""
 
 
 def explanation(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the terms of the log odds of validated subjects as `MAPDP.explain` does."""
-    terms, codes = terms_of_new(fit.subtypes_, frame), [0, *fit.codes_]
+    of_subjects = zip(frame.index, _list_terms(fit, frame, find_terms(fit, frame)), strict=True)
+    rows = [(label, *both, *term) for label, (both, terms) in of_subjects for term in terms]
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _list_terms(
+    fit: Fit, frame: pd.DataFrame, terms: Terms
+) -> Iterator[tuple[tuple[Code, Code], list[tuple[str, Any, float]]]]:
+    """Yield the codes of both subtypes of each subject, and its terms, the strongest first: name, value, log odds."""
     features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
-    columns, rows = [frame[feature.name].tolist() for feature in features], list[tuple[object, ...]]()
-    for subject, label in enumerate(frame.index):
+    columns, codes = [frame[feature.name].tolist() for feature in features], [0, *fit.codes_]
+    for subject, both in enumerate(zip(terms.subtype.tolist(), terms.against.tolist(), strict=True)):
         # Which features were observed differs between subjects; the size of the subtypes always speaks.
-        terms_of_subject = [
+        of_subject = [
             (feature.name, column[subject], float(log_odds))
             for feature, column, log_odds in zip(features, columns, of_features[:, subject], strict=True)
             if not pd.isna(column[subject])
         ]
-        terms_of_subject.append((SIZE, None, float(terms.of_size[subject])))
-        terms_of_subject += [(WITHIN, None, float(terms.within[subject]))] if fit.subtypes_.is_merged else []
-        both = codes[terms.subtype[subject]], codes[terms.against[subject]]
-        rows += [(label, *both, *term) for term in sorted(terms_of_subject, key=lambda term: -abs(term[2]))]
-    return pd.DataFrame(rows, columns=_COLUMNS)
+        of_subject.append((SIZE, None, float(terms.of_size[subject])))
+        of_subject += [(WITHIN, None, float(terms.within[subject]))] if fit.subtypes_.is_merged else []
+        yield (codes[both[0]], codes[both[1]]), sorted(of_subject, key=lambda term: -abs(term[2]))
 
 
 _MOST_NAMED = 3
 _AT_ONCE = 5_000
+_NEARLY_EVEN = np.log(1.05)
+"""Log odds of a term, in nats, below which it speaks for neither subtype."""
 
 
-def reasons_of_new(fit: Fit, frame: pd.DataFrame) -> list[str]:
-    """Return the three strongest features for the most probable subtype of each new subject, validated.
+def name_reasons(fit: Fit, frame: pd.DataFrame, cohort: FittedCohort | None = None) -> list[str]:
+    """Return the three strongest features for the subtype of each subject, as of `find_terms`.
 
     Such as ``against Subtype 1: gait 0.62 m/s (3.1 nats, 22 : 1); grip 21 kg (1.9 nats, 6.69 : 1)``.
     """
-    reasons: list[str] = []
-    for first in range(0, len(frame), _AT_ONCE):  # not all at once, to save memory
-        some = frame.iloc[first : first + _AT_ONCE]
-        reasons += _name_strongest(fit, some, terms_of_new(fit.subtypes_, some))
-    return reasons
-
-
-def reasons_of_cohort(cohort: FittedCohort) -> list[str]:
-    """Return the same for the subjects of a fit and their own subtypes, leave one out."""
-    return _name_strongest(cohort.fit, cohort.table, terms_of_cohort(cohort))
-
-
-def _name_strongest(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
-    features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
-    strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
-    columns = [frame[feature.name].tolist() for feature in features]
-    units = [f" {feature.unit}" if feature.unit else "" for feature in features]
-    reasons, codes = [], [0, *fit.codes_]
-    for subject, against in enumerate(terms.against.tolist()):
-        parts = []
-        for place in strongest[:, subject].tolist():
-            value, log_odds = columns[place][subject], float(of_features[place, subject])
-            if log_odds >= _NEARLY_EVEN:
-                text = value_text(value) + ("" if _is_beyond(value) else units[place])
-                ratio = float(f"{np.exp(min(log_odds, 20.0)):.3g}")
+    if cohort is None and len(frame) > _AT_ONCE:  # not all at once, to save memory
+        parts = [frame.iloc[first : first + _AT_ONCE] for first in range(0, len(frame), _AT_ONCE)]
+        return [reason for part in parts for reason in name_reasons(fit, part)]
+    reasons = []
+    for (_, against), terms in _list_terms(fit, frame, find_terms(fit, frame, cohort)):
+        named = list[str]()
+        for name, value, log_odds in terms:
+            if value is not None and log_odds >= _NEARLY_EVEN and len(named) < _MOST_NAMED:
+                feature, ratio = fit.schema_[name], float(f"{np.exp(min(log_odds, 20.0)):.3g}")
                 odds = "over 1,000,000" if ratio > 1e6 else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:g}"
-                parts.append(f"{features[place].title} {text} ({log_odds:.1f} nats, {odds} : 1)")
-        other = f"Subtype {codes[against]}" if against else "none of these"
-        reasons.append(on_one_line(f"against {other}: {'; '.join(parts) or 'no feature'}"))
+                text = value_text(value, f" {feature.unit}" if feature.unit else "")
+                named.append(f"{feature.title} {text} ({log_odds:.1f} nats, {odds} : 1)")
+        other = f"Subtype {against}" if against else "none of these"
+        reasons.append(on_one_line(f"against {other}: {'; '.join(named) or 'no feature'}"))
     return reasons
 
 
-def _is_beyond(value: object) -> TypeGuard[float]:
-    return isinstance(value, float) and math.isinf(value)
-
-
-def value_text(value: object) -> str:
-    """Return a value of a feature in at most six digits, or that it is beyond a limit of detection."""
-    if _is_beyond(value):
+def value_text(value: object, unit: str = "") -> str:
+    """Return a value of a feature in at most six digits with its unit, or that it is beyond a limit of detection."""
+    if isinstance(value, float) and math.isinf(value):
         return mass_text(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return (f"{value:.6g}" if isinstance(value, float) else str(value)) + unit
 
 
 # Subjects whose values are improbable in their own subtype.
 
 _EXPECTED_BY_CHANCE = 0.05
 """Expected number of unusual subjects under the model."""
-_SCREENED, _FIRST = 0.01, 400
-"""The p up to which subjects are examined further, and the number of draws of the screening."""
 MOST_LISTED = 30
-"""Largest number of subjects that are listed, the least probable ones."""
+"""Largest number of subjects that are compared with draws and listed, the least probable ones."""
 _LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
-"""Number of further draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
-_SUBJECTS_AT_ONCE = 10_000
+"""Number of draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
+_DRAWS_AT_ONCE = 1_000
 _FEATURES = 3
 _COLUMNS_OF_UNUSUAL = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
 NOBODY = pd.DataFrame(columns=_COLUMNS_OF_UNUSUAL)
 """The empty table of `find_unusual`."""
 
 
-@accepting(model=MODEL, frame=FRAME, random_state=RANDOM_STATE)
+@accepting()
 def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: RandomState = 0) -> pd.DataFrame:
     """Return the subjects whose values are too improbable in their own subtype to be expected by chance.
 
@@ -298,19 +254,25 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
         scores = clusters.scores(model_values(cohort.table, encoding.features), coarsened=False)[:, :-1]
         reference = np.where(is_large[reference], reference, np.where(is_large, scores, -np.inf).argmax(axis=1))
     usual, is_member = cohort.usual_values(), reference == fit.cluster_labels_
-    columns = []
+    columns, terms = list[_Column](), list[Array]()
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
         values = (usual[feature.name] - encoding.centres[index]) / encoding.scales[index]
-        is_counted = is_member & clusters.included[index]
-        columns.append(_Column(likelihood, values, *clusters.of_feature(index), reference, is_counted))
-    everybody = np.arange(reference.size)
-    terms = np.array([column.logs(column.posterior_without(everybody), column.values) for column in columns])
-    density, positions, rows = terms.sum(axis=0), [], []
-    for subject in _screened(columns, density, reference, rng).tolist():
-        p, expected = _compare_with_draws(columns, subject, density, rng)
+        theta, sums = clusters.of_feature(index)
+        statistics = likelihood.statistics(values) * (is_member & clusters.included[index])[:, None]
+        columns.append(
+            _Column(likelihood, theta, likelihood.prior.posterior(theta[None, :], sums[reference] - statistics))
+        )
+        terms.append(np.where(np.isnan(values), np.nan, columns[-1].score(values, columns[-1].posteriors)))
+    of_features = pd.DataFrame(terms).T
+    medians = of_features.groupby(reference).transform("median")
+    below = (medians - of_features).fillna(0.0).sum(axis=1).to_numpy()
+    density, positions, rows = of_features.fillna(0.0).sum(axis=1).to_numpy(), [], []
+    for subject in np.argsort(-below, kind="stable")[:MOST_LISTED].tolist():
+        of_subject = of_features.loc[subject].to_numpy()
+        p, expected = _compare_with_draws(columns, subject, of_subject, density.size, rng)
         if p > _EXPECTED_BY_CHANCE / density.size:
             continue
-        wholes, shortfall = of_wholes(encoding.features, expected - terms[:, subject])
+        wholes, shortfall = of_wholes(encoding.features, expected - np.nan_to_num(of_subject))
         least = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
         shown = cohort.table[[wholes[place].name for place in least]].iloc[subject].tolist()
         named = "; ".join(f"{wholes[at].title} {value_text(cell)}" for at, cell in zip(least, shown, strict=True))
@@ -322,72 +284,38 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
 
 
 class _Column(NamedTuple):
-    """The values of a feature on the encoded scale, and its statistics in the clusters."""
+    """A feature on the encoded scale, and its posteriors (N, P) in the cluster of each subject without the subject."""
 
     likelihood: Likelihood
-    values: Array
-    """(N,); NaN: missing or outlying."""
     theta: Array
-    """(H,) hyperparameters."""
-    sums: Array
-    """(K, S) of the clusters."""
-    labels: Labels
-    """(N,) the cluster of comparison of each subject."""
-    is_counted: NDArray[np.bool_]
-    """(N,) whether its statistics include the value of the subject."""
+    posteriors: Array
 
-    def posterior_without(self, rows: Labels) -> Array:
-        """Return the posterior of the cluster of each of these subjects without the subject, (n, P)."""
-        statistics = self.likelihood.statistics(self.values[rows]) * self.is_counted[rows, None]
-        return self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels[rows]] - statistics)
-
-    def draw_logs(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return the log predictives of n values drawn from a posterior (P,), float64 (n,)."""
-        values, places = np.unique(self.likelihood.draw(posterior, n, rng), return_inverse=True)  # of few levels
-        return self.logs(posterior[None, :], values)[places]
-
-    def logs(self, posteriors: Array, values: Array) -> Array:
-        """Return the log predictives of values (n,), float64 (n,); 0 where one is missing."""
+    def score(self, values: Array, posteriors: Array) -> Array:
+        """Return the log predictives of values (n,), float64 (n,)."""
         prior, statistics = self.likelihood.prior, self.likelihood.statistics(values)
         rise = prior.log_normalizer(prior.posterior(posteriors, statistics)) - prior.log_normalizer(posteriors)
-        return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
-
-
-def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.random.Generator) -> Labels:
-    """Return the subjects less probable than nearly all of a few draws, the least probable first."""
-    share, distance = np.ones(labels.size), np.zeros(labels.size)
-    observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
-    for cluster in np.unique(labels).tolist():
-        posteriors = [column.likelihood.prior.posterior(column.theta, column.sums[cluster]) for column in columns]
-        drawn = np.array(
-            [x.draw_logs(posterior, _FIRST, rng) for x, posterior in zip(columns, posteriors, strict=True)]
-        )
-        everybody = np.flatnonzero(labels == cluster)
-        for first in range(0, everybody.size, _SUBJECTS_AT_ONCE):
-            members = everybody[first : first + _SUBJECTS_AT_ONCE]
-            sums = observed[:, members].T.astype(np.float64) @ drawn
-            share[members] = (sums <= density[members, None]).mean(axis=1)
-            distance[members] = (sums.mean(axis=1) - density[members]) / np.maximum(sums.std(axis=1), 1e-12)
-    improbable = np.flatnonzero(share <= _SCREENED)
-    return improbable[np.argsort(-distance[improbable], kind="stable")][:MOST_LISTED]
+        return np.asarray(rise + self.likelihood.log_base_measure(values, self.theta))
 
 
 def _compare_with_draws(
-    columns: list[_Column], subject: int, density: Array, rng: np.random.Generator
+    columns: list[_Column], subject: int, terms: Array, n_subjects: int, rng: np.random.Generator
 ) -> tuple[float, Array]:
     """Return the p of a subject, no smaller once it cannot be small, and the mean log predictive of each feature."""
-    n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
-    p, n_lower, done, sums = 0.0, 0, 0, np.zeros(len(columns))
-    while done < n_draws and p <= _EXPECTED_BY_CHANCE / density.size:
-        n = min(max(done, _FIRST), _SUBJECTS_AT_ONCE, n_draws - done)
-        drawn, done = np.zeros(n), done + n
-        for place, column in enumerate(columns):
-            if not np.isnan(column.values[subject]):
-                of_feature = column.draw_logs(column.posterior_without(np.array([subject]))[0], n, rng)
-                sums[place] += of_feature.sum()
-                drawn += of_feature
-        n_lower += int((drawn <= density[subject] + 1e-9).sum())
+    n_draws = int(np.clip(_PER_SUBJECT * n_subjects, _LEAST_DRAWS, _MOST_DRAWS))
+    p, n_lower, sums = 0.0, 0, np.zeros(len(columns))
+    for first in range(0, n_draws, _DRAWS_AT_ONCE):
+        drawn = np.zeros(min(_DRAWS_AT_ONCE, n_draws - first))
+        for place in np.flatnonzero(~np.isnan(terms)).tolist():
+            posterior = columns[place].posteriors[subject]
+            values = columns[place].likelihood.draw(posterior, drawn.size, rng)
+            different, places = np.unique(values, return_inverse=True)  # of few levels
+            of_feature = columns[place].score(different, posterior[None, :])[places]
+            sums[place] += of_feature.sum()
+            drawn += of_feature
+        n_lower += int((drawn <= np.nansum(terms) + 1e-9).sum())
         p = (1 + n_lower) / (1 + n_draws)
+        if p > _EXPECTED_BY_CHANCE / n_subjects:
+            break
     return p, sums / n_draws
 
 
@@ -487,14 +415,15 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     features = encoded.encoding.features
     if not features:
         return Continuum(np.full(len(cohort.table), np.nan), pd.Series(dtype=np.float64), 0.0)
-    columns, members = whole_columns(encoded)
-    scores = np.column_stack([normal_scores(column) for column in columns])
-    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
-    axis, variance = first_axis(correlation)
+    columns, members = null_cohorts.whole_columns(encoded)
+    scores = np.column_stack([null_cohorts.normal_scores(column) for column in columns])
+    correlation = null_cohorts.with_unit_diagonal(null_cohorts.reliable_correlations(scores))
+    correlation = null_cohorts.nearest_correlation(correlation)
+    axis, variance = null_cohorts.first_axis(correlation)
     is_nominal = np.array([len(of) == 1 and features[of[0]].traits.is_nominal for of in members])
     # Most entries are positive; where as many are negative, their sum is.
     balance = float(np.sign(axis[~is_nominal]).sum()) or float(axis[~is_nominal].sum())
-    score = expected_score(scores, correlation, -axis if balance < 0.0 else axis)
+    score = null_cohorts.expected_score(scores, correlation, -axis if balance < 0.0 else axis)
     spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
     score = (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
     with np.errstate(all="ignore"):  # 0 for a feature that does not vary where both are observed

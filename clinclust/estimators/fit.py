@@ -33,40 +33,29 @@ _COLUMNS = ("feature", "parameter", "level", "subtype", "estimate", "lower", "up
 
 
 def _rows(feature: Feature, likelihood: Likelihood, posteriors: Array) -> Iterator[tuple[Any, ...]]:
-    """Yield one row for each parameter, level and subtype."""
+    """Yield one row for each parameter, level and subtype; means are in the unit of the column."""
+    levels = [""]  # of a mean
+    if likelihood.is_yes_no:
+        levels = [feature.levels[1] if feature.levels else "1"]
+    elif likelihood.counts_levels:
+        steps = range((feature.n_trials or 0) + 1)
+        levels = list(feature.levels or (f"{feature.lowest + step:g}" for step in steps))
     for name, distribution in likelihood.parameters(posteriors).items():
         if name == "sd" and feature.transform is not None:
             continue  # no number in the unit of the column says it
         mean, lower, upper = distribution.mean(), distribution.ppf(_TAIL), distribution.ppf(1.0 - _TAIL)
         estimate = np.where(np.isfinite(mean), mean, distribution.median())  # few values may leave no finite mean
-        numbers = np.stack([estimate, lower, upper])
-        if name == "mean":
-            numbers, name = _in_unit(feature, numbers)
-        levels = _levels(feature, likelihood)
+        numbers, scale = np.stack([estimate, lower, upper]), feature.level_numbers
+        if name == "mean" and scale is not None and np.ptp(np.diff(scale.numbers)) < 1e-9 * scale.step:
+            ends = scale.numbers[0] + numbers * (scale.numbers[1] - scale.numbers[0])  # a scale of even steps
+            numbers = np.vstack([ends[:1], np.sort(ends[1:], axis=0)])
+        elif name == "mean":
+            numbers = feature.from_model_scale(numbers)
+            name = "mean" if feature.transform is None else "back-transformed mean"
         for place, level in enumerate(levels):
             of_level = numbers[..., place] if numbers.ndim == 3 else numbers
             for subtype, row in enumerate(of_level.T.tolist(), start=1):
                 yield feature.name, name, level, subtype, *row
-
-
-def _in_unit(feature: Feature, numbers: Array) -> tuple[Array, str]:
-    """Return means (3, K) in the unit of the column, and what they are called."""
-    scale = feature.level_numbers
-    if scale is not None and np.ptp(np.diff(scale.numbers)) < 1e-9 * scale.step:  # a scale of even steps
-        ends = scale.numbers[0] + numbers * (scale.numbers[1] - scale.numbers[0])
-        return np.vstack([ends[:1], np.sort(ends[1:], axis=0)]), "mean"
-    return feature.from_model_scale(numbers), "mean" if feature.transform is None else "back-transformed mean"
-
-
-def _levels(feature: Feature, likelihood: Likelihood) -> list[str]:
-    """Return the levels whose probabilities are parameters; an empty text for a mean."""
-    if likelihood.is_yes_no:
-        return [feature.levels[1] if feature.levels else "1"]
-    if not likelihood.counts_levels:
-        return [""]
-    if feature.levels:
-        return list(feature.levels)
-    return [f"{feature.lowest + step:g}" for step in range((feature.n_trials or 0) + 1)]
 
 
 # Mixtures of clusters: subtypes that are unions of clusters.
@@ -138,16 +127,6 @@ MEANING_OF_MARKS = (
     "and its nearest other."
 )
 """The meaning of all marks."""
-
-
-def marks_of(subtypes: SubtypeMixture) -> list[tuple[str, ...]]:
-    """Return the marks of each subtype: `FEW` below 5 subjects, `WEAK` if a merger would cost less than 3 nats."""
-    pairs, evidence = _all_pairs(subtypes)
-    nearest = np.full(subtypes.sizes.size, np.inf)  # the evidence between each subtype and its nearest other
-    for side in pairs.T:
-        np.minimum.at(nearest, side, evidence)
-    both = zip((subtypes.sizes < FEW_SUBJECTS).tolist(), (nearest < WEAK_NATS).tolist(), strict=True)
-    return [((FEW,) if few else ()) + ((WEAK,) if weak else ()) for few, weak in both]
 
 
 def n_standing(subtypes: SubtypeMixture) -> int:
@@ -226,10 +205,6 @@ class SubtypeTree:
             }
         )
 
-    def cut(self, n_subtypes: int) -> Labels:
-        """Return the labels when `n_subtypes` are left, int64 (N,), by decreasing size; ValueError outside 1 .. K."""
-        return self.subtype_of(n_subtypes)[self.labels]
-
     def subtype_of(self, n_subtypes: int) -> Labels:
         """Return the group of each of the K subtypes when `n_subtypes` groups are left, int64 (K,), by decreasing size.
 
@@ -276,21 +251,9 @@ FEWEST_DRAWS = 20
 """Least `n_draws`."""
 
 JOIN_DTYPES = {
-    "step": "int64",
-    "first_size": "int64",
-    "second_size": "int64",
-    "n_tested": "int64",
-    "n_clusters": "int64",
-    "n_parts": "int64",
-    "gain": "float64",
-    "expected": "float64",
-    "expected_sd": "float64",
-    "excess": "float64",
-    "z": "float64",
-    "p": "float64",
-    "accepted": "bool",
-    "p_any_shape": "float64",
-    "distinct": "bool",
+    **dict.fromkeys(("step", "first_size", "second_size", "n_tested", "n_clusters", "n_parts"), "int64"),
+    **dict.fromkeys(("gain", "expected", "expected_sd", "excess", "z", "p"), "float64"),
+    **{"accepted": "bool", "p_any_shape": "float64", "distinct": "bool"},
 }
 """The columns of `TreeTest.joins`."""
 
@@ -507,7 +470,12 @@ class Fit:
     @cached_property
     def remarks_(self) -> list[tuple[str, ...]]:
         """Signs that a subtype is noise: `few` (below 5 subjects), `weak` (below 3 nats to its nearest other)."""
-        return marks_of(self.subtypes_)
+        pairs, evidence = _all_pairs(self.subtypes_)
+        nearest = np.full(self.n_clusters_, np.inf)  # the evidence between each subtype and its nearest other
+        for side in pairs.T:
+            np.minimum.at(nearest, side, evidence)
+        signs = ((self.subtypes_.sizes < FEW_SUBJECTS, FEW), (nearest < WEAK_NATS, WEAK))
+        return [tuple(mark for is_so, mark in signs if is_so[subtype]) for subtype in range(self.n_clusters_)]
 
     @property
     def selected_features_(self) -> list[str]:

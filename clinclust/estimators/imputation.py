@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from clinclust.arguments import NUMBER, accepting
+from clinclust.arguments import accepting
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_unit_diagonal
 from clinclust.engine.kernels.compiled import announcing_compilation
@@ -35,26 +35,36 @@ from clinclust.schema.reading import largest, limits, transform_limit
 
 
 def impute(fit: Fit, frame: pd.DataFrame, scores: Callable[[pd.DataFrame], Array]) -> pd.DataFrame:
-    """Implement `MAPDP.impute`; `scores` is `MAPDP.cluster_scores` of the model."""
+    """Implement `MAPDP.impute`; `scores` is `MAPDP.cluster_scores` of the model.
+
+    Of a feature with point masses, with w_k the probability of cluster k for a subject, and pi_kj that of point mass j
+    in it, the value is at s_j with probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with
+    weights w_k (1 - sum_j pi_kj). Where these inform no clustering, its value is the median of those observed.
+    """
     schema, clusters, encoding = fit.schema_, fit.clusters_, fit.clusters_.encoding
     present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
     seen = schema.restricted_to(present).validate(frame, warn=False)
     weights, adjusted = probabilities(scores(seen)), fit.adjusted(seen)  # a new cluster last, (n, J + 1)
-    filled, pairs = adjusted.copy(), dict(pairs_of_parts(encoding.features))
     block_of = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
-    for index, feature in enumerate(encoding.features):
+    second_of, columns = dict(pairs_of_parts(encoding.features)), list[tuple[Labels, Array]]()
+    of_second = dict[int, tuple[Labels, Array]]()
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
         rows = np.flatnonzero(adjusted[feature.column].isna())
-        if index in pairs.values() or not rows.size:
-            continue  # a second part comes with the first
+        rows, shares = of_second.get(index, (rows, weights[rows]))
+        posteriors = clusters.posteriors(index)
         if feature.is_part and feature.levels:
-            cells = _cells_in_parts(clusters, adjusted, index, pairs.get(index), rows, weights[rows])
+            masses = _masses(likelihood, posteriors)
+            values = (shares @ masses).argmax(axis=1).astype(np.float64)
+            is_none, inside = values == 0.0, shares * masses[:, 0]
+            inside /= np.maximum(inside.sum(axis=1, keepdims=True), 1e-300)
+            of_second[second_of.get(index, -1)] = rows[is_none], inside[is_none]
+        elif index in block_of and rows.size:
+            of_rows = _posteriors_in_block(clusters, adjusted.iloc[rows], block_of[index], index)
+            values = np.concatenate([_means(likelihood, it, shares[[n]]) for n, it in enumerate(of_rows)])
         else:
-            mixtures = [(clusters.posteriors(index), weights[rows])]
-            if index in block_of:
-                posteriors = _posteriors_in_block(clusters, adjusted.iloc[rows], block_of[index], index)
-                mixtures = [(posterior, weights[[row]]) for posterior, row in zip(posteriors, rows, strict=True)]
-            cells = cells_of(_means(encoding.alone[index], mixtures), encoding, index)
-        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
+            values = _means(likelihood, posteriors, shares)
+        columns.append((rows, values))
+    filled = _with_values(adjusted, encoding, columns, lambda observed, _: np.sort(observed)[observed.size // 2])
     table = fit.restored(filled, seen)
     numbers = table[[x.name for x in schema if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
     unfilled = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
@@ -66,26 +76,24 @@ def impute(fit: Fit, frame: pd.DataFrame, scores: Callable[[pd.DataFrame], Array
     return table
 
 
-def _means(likelihood: Likelihood, mixtures: Sequence[tuple[Array, Array]]) -> Array:
+def _masses(likelihood: Likelihood, posteriors: Array) -> Array:
+    """Return the probability of each level, float64 (m, L)."""
+    levels = np.arange(float(likelihood.n_statistics))
+    return np.array([likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
+
+
+def _means(likelihood: Likelihood, posteriors: Array, weights: Array) -> Array:
     """Return means of values, float64 (n,): of whole numbers the nearest one, of nominal levels the most probable.
 
-    A mixture has the posterior of each cluster and, last, of a new one, (m, P), and the weights (r, m) of the next r
-    values. After few observations a heavy-tailed predictive has no finite mean; that of such a cluster is its median.
+    The posteriors of each cluster and, last, of a new one (m, P) have weights (n, m). After few observations a
+    heavy-tailed predictive has no finite mean; that of such a cluster is its median.
     """
     if likelihood.is_nominal:
-        levels = np.arange(float(likelihood.n_statistics))
-        masses = [
-            weights @ np.array([likelihood.predictive(posterior).pmf(levels) for posterior in posteriors])
-            for posteriors, weights in mixtures
-        ]
-        return np.asarray(np.concatenate(masses).argmax(axis=1), dtype=np.float64)
-
-    def mean_of(posterior: Array) -> float:
-        mean = float(likelihood.predictive(posterior).mean())
-        return mean if np.isfinite(mean) else likelihood.median(posterior)
-
-    means = np.concatenate([weights @ list(map(mean_of, posteriors)) for posteriors, weights in mixtures])
-    return np.asarray(means if likelihood.is_continuous else np.rint(means))
+        return np.asarray((weights @ _masses(likelihood, posteriors)).argmax(axis=1), dtype=np.float64)
+    means = [float(likelihood.predictive(posterior).mean()) for posterior in posteriors]
+    pairs = zip(means, posteriors, strict=True)
+    means = [mean if np.isfinite(mean) else likelihood.median(posterior) for mean, posterior in pairs]
+    return np.asarray(weights @ means if likelihood.is_continuous else np.rint(weights @ means))
 
 
 def _posteriors_in_block(clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int) -> Array:
@@ -98,48 +106,34 @@ def _posteriors_in_block(clusters: Clusters, frame: pd.DataFrame, members: list[
     return posteriors
 
 
-def _cells_in_parts(
-    clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
-) -> NDArray[Any]:
-    """Return cells of a feature with point masses, (n,): of the most probable of its parts, `first` and `second`.
+def _with_values(
+    cohort: pd.DataFrame,
+    encoding: Encoding,
+    columns: Iterable[tuple[Labels, Array]],
+    choose: Callable[[Array, int], Any],
+) -> pd.DataFrame:
+    """Return a validated table with encoded values (n,) in some rows (n,) of the column of each encoded feature.
 
-    With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
-    probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
-    Where the second part informs no clustering, its value is the median of those observed.
+    Where a feature is at none of its point masses, one of its observed values is taken (`choose`), until its second
+    part has a value.
     """
-    encoding = clusters.encoding
-    whole = encoding.features[first].whole
-    levels = np.arange(len(whole.point_masses) + 1.0)  # no point mass, and posterior
-    masses = np.array(
-        [encoding.alone[first].predictive(posterior).pmf(levels) for posterior in clusters.posteriors(first)]
-    )
-    at, others = (weights @ masses).argmax(axis=1), np.sort(_observed_at_none(whole, frame))
-    rest = others[[others.size // 2]] if others.size else np.array([np.nan])
-    if second is not None:
-        shares = weights * masses[:, 0]
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
-        rest = cells_of(_means(encoding.alone[second], [(clusters.posteriors(second), shares)]), encoding, second)
-    values = np.array([np.nan, *whole.point_masses])[at]
-    return _as_whole(whole, np.where(at == 0, np.asarray(rest, dtype=np.float64), values))
-
-
-def _observed_at_none(whole: Feature, frame: pd.DataFrame) -> Array:
-    """Return the observed values of a feature that are at none of its point masses, float64 (o,)."""
-    values = whole.parts[-1].scores(frame[whole.name])
-    return values[~np.isnan(values)]
-
-
-def _as_whole(whole: Feature, values: Array) -> NDArray[Any]:
-    """Return the values of a feature with point masses, (n,), as whole numbers if its cells are such."""
-    is_whole = whole.traits.is_whole and not whole.limit and np.isfinite(values).all()
-    return values.astype(np.int64) if is_whole else values
-
-
-def cells_at_point_masses(whole: Feature, cohort: pd.DataFrame, levels: Array, rng: np.random.Generator) -> Any:
-    """Return the drawn cells (n,) at point masses; those at none get an observed value until their part is drawn."""
-    observed = _observed_at_none(whole, cohort)
-    drawn = rng.choice(observed, levels.size) if observed.size else np.full(levels.size, np.nan)
-    return _as_whole(whole, np.where(levels == 0.0, drawn, np.array([np.nan, *whole.point_masses])[levels.astype(int)]))
+    filled = cohort.copy()
+    for index, (feature, (rows, values)) in enumerate(zip(encoding.features, columns, strict=True)):
+        if not rows.size:
+            continue
+        cells: NDArray[Any]
+        if feature.is_part and feature.levels:
+            whole = feature.whole
+            observed = whole.parts[-1].scores(cohort[whole.name])
+            observed = observed[~np.isnan(observed)]
+            others = choose(observed, rows.size) if observed.size else np.nan
+            cells = np.where(values == 0.0, others, np.array([np.nan, *whole.point_masses])[values.astype(np.int64)])
+            is_whole = whole.traits.is_whole and not whole.limit and np.isfinite(cells).all()
+            cells = cells.astype(np.int64) if is_whole else cells
+        else:
+            cells = cells_of(values, encoding, index)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
+    return filled
 
 
 def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
@@ -220,12 +214,7 @@ class Column:
         """Number of latent scores."""
         return max(self.levels.size - 1, 1)
 
-    @cached_property
-    def is_known(self) -> Mask:
-        """What of the scores is known, bool (N, n_scores)."""
-        return self._tells() & ~self.is_missing[:, None]
-
-    def _tells(self) -> Mask:
+    def tells(self) -> Mask:
         """Return of which scores the completed values tell something, bool (N, n_scores)."""
         has_value = (self.is_usual & ~np.isnan(self.completed))[:, None]
         return has_value if self.n_scores == 1 else has_value & (self._places()[:, None] >= np.arange(self.n_scores))
@@ -252,7 +241,7 @@ class Column:
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the bounds of the scores of the completed values, (N, n_scores) each; equal of a continuous value."""
-        tells = self._tells()
+        tells = self.tells()
         low = np.full(tells.shape, -np.inf)
         high = -low
         if self.levels.size > 1:
@@ -306,7 +295,7 @@ class Copula:
         """Take the columns, by the second part of a feature its first, and the cluster of each subject, int64 (N,)."""
         self.columns, self._first_of, self._rng = columns, first_of, rng
         self._starts = np.concatenate([[0], np.cumsum([column.n_scores for column in columns])])
-        self._known = np.column_stack([column.is_known for column in columns])
+        self._known = np.column_stack([column.tells() & ~column.is_missing[:, None] for column in columns])
         self._scores = rng.standard_normal(self._known.shape)
         self._labels = labels
         for column in columns:
@@ -342,23 +331,27 @@ class Copula:
             self._scores[rows] = scores
         self._place_values()
 
+    def draws(self) -> Iterator[tuple[Labels, Array]]:
+        """Yield of each column the rows with a missing value, and the encoded values drawn last for these."""
+        for column in self.columns:
+            rows = np.flatnonzero(column.is_missing & ~np.isnan(column.completed))
+            yield rows, column.completed[rows]
+
     def _precisions(self) -> list[tuple[Labels, Array]]:
         """Return the subjects of each cluster, and the inverse of its correlations drawn given the scores."""
         weights = self._rng.exponential(size=self._labels.size)
-        everybody = np.arange(self._labels.size)
-        pooled = self._correlation(everybody, weights, np.eye(self._scores.shape[1]))
-        precisions: list[tuple[Labels, Array]] = []
+        everybody, precisions = np.arange(self._labels.size), list[tuple[Labels, Array]]()
+
+        def correlate(rows: Labels, target: Array) -> Array:
+            is_known = self._known[rows].astype(np.float64)
+            return shrunk_correlation(self._scores[rows], weights[rows], is_known.T @ is_known, target)
+
+        pooled = correlate(everybody, np.eye(self._scores.shape[1]))
         for cluster in np.unique(self._labels):
             rows = np.flatnonzero(self._labels == cluster)
-            correlation = pooled if rows.size == everybody.size else self._correlation(rows, weights[rows], pooled)
-            precision = np.linalg.inv(nearest_correlation(correlation))
-            precisions.append((rows.astype(np.int64), np.asarray(precision, dtype=np.float64)))
+            correlation = pooled if rows.size == everybody.size else correlate(rows, pooled)
+            precisions.append((rows, np.asarray(np.linalg.inv(nearest_correlation(correlation)), dtype=np.float64)))
         return precisions
-
-    def _correlation(self, rows: Labels, weights: Array, target: Array) -> Array:
-        is_known = self._known[rows].astype(np.float64)
-        n_both = is_known.T @ is_known
-        return shrunk_correlation(self._scores[rows], weights, n_both, target)
 
     def _place_values(self) -> None:
         for index, column in enumerate(self.columns):
@@ -447,7 +440,7 @@ def multiple_imputations(
                 if cancelled.is_set():
                     raise SearchCancelled
                 copula.round()
-            table = fit.restored(_completed(cohort, encoding, copula, rng), observed)
+            table = fit.restored(_with_values(cohort, encoding, copula.draws(), rng.choice), observed)
             for name in (feature.name for feature in fit.schema_.reported):
                 # A column that says nothing of a subject, such as one with one value, gets observed ones at random.
                 rows, observed_cells = np.flatnonzero(table[name].isna()), table[name].dropna()
@@ -575,25 +568,10 @@ def _limits(feature: Feature, column: Array, standard: tuple[float, float]) -> t
     return float(lowest), float(highest)
 
 
-def _completed(cohort: pd.DataFrame, encoding: Encoding, copula: Copula, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the cohort with its missing values as the copula has drawn them."""
-    filled = cohort.copy()
-    for index, (feature, column) in enumerate(zip(encoding.features, copula.columns, strict=True)):
-        rows = np.flatnonzero(column.is_missing & ~np.isnan(column.completed))
-        if not rows.size:
-            continue
-        if feature.is_part and feature.levels:
-            cells = cells_at_point_masses(feature.whole, cohort, column.completed[rows], rng)
-        else:
-            cells = cells_of(column.completed[rows], encoding, index)
-        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
-    return filled
-
-
 # Estimates of several completed tables pooled by Rubin's rules.
 
 
-@accepting(df_complete=NUMBER, level=NUMBER)
+@accepting()
 def pool_estimates(
     estimates: ArrayLike | Sequence[pd.Series[Any]],
     variances: ArrayLike | Sequence[pd.Series[Any]],
@@ -643,14 +621,14 @@ def pool_estimates(
     >>> pooled[["estimate", "se", "df", "lower", "upper"]].round(3).to_numpy().tolist()
     [[2.0, 0.306, 5.339, 1.229, 2.771]]
     """
-    q, names = _table(estimates, "estimates")
-    u, _ = _table(variances, "variances")
+    table = _table(estimates, "estimates")
+    q, u = table.to_numpy(), _table(variances, "variances").to_numpy()
     m, problems = len(q), list[str]()
     if q.shape != u.shape:
         problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
     if m < 2:
         problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
-    finite = {name: bool(np.isfinite(table).all()) for name, table in (("estimates", q), ("variances", u))}
+    finite = {name: bool(np.isfinite(numbers).all()) for name, numbers in (("estimates", q), ("variances", u))}
     problems += [f"{name} must be finite numbers" for name in finite if not finite[name]]
     if finite["variances"] and not (u > 0.0).all():
         problems.append("variances must be above 0; give squared standard errors")
@@ -686,21 +664,19 @@ def pool_estimates(
             "fmi": information,
             "m": m,
         },
-        index=names,
+        index=table.columns,
     )
 
 
-def _table(numbers: Any, called: str) -> tuple[Array, Any]:
-    """Return numbers as float64 (m, p), and the names of the p estimates."""
-    if isinstance(numbers, list | tuple) and numbers and all(isinstance(series, pd.Series) for series in numbers):
-        if any(not series.index.equals(numbers[0].index) for series in numbers):
-            raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
-        numbers = pd.DataFrame([series.to_numpy() for series in numbers], columns=numbers[0].index)
+def _table(numbers: Any, called: str) -> pd.DataFrame:
+    """Return numbers as a table (m, p), whose columns name the p estimates."""
+    are_series = isinstance(numbers, list | tuple) and all(isinstance(series, pd.Series) for series in numbers)
+    if are_series and any(not series.index.equals(numbers[0].index) for series in numbers):
+        raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
     try:
-        table = np.asarray(numbers, dtype=np.float64)
+        table = pd.DataFrame(numbers, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{called} must be numbers, of shape (m,) or (m, p), with m imputations") from error
-    if table.ndim not in (1, 2) or table.size == 0:
+    if table.size == 0:
         raise InputError(f"{called} must have the shape (m,) or (m, p), with m imputations, not {table.shape}")
-    table = table.reshape(len(table), -1)
-    return table, numbers.columns if isinstance(numbers, pd.DataFrame) else pd.RangeIndex(table.shape[1])
+    return table

@@ -99,9 +99,9 @@ class _ByName(Rule):
 
     of_each: Rule = field(kw_only=True)
 
-    def problems(self, name: str, value: object) -> list[str]:
+    def problems(self, name: str, value: object, *, is_option: bool = False) -> list[str]:
         if not isinstance(value, Mapping):
-            return super().problems(name, value)
+            return super().problems(name, value, is_option=is_option)
         return [
             problem for key, element in value.items() for problem in self.of_each.problems(f"{name} of {key}", element)
         ]

@@ -155,7 +155,8 @@ class _Analysis(Assigned):
         self.without_maximum = "not estimated: too few subjects or events"
         self.without_maximum += ", or a covariate that separates them" if self.scales else ""
         if self.times:
-            self.risk_sets = models.count_risk_sets(self.labels, self.n_subtypes, self.observed, *self.times)
+            groups = models.group_comparable(self.labels, self.n_subtypes, self.observed, *self.times)
+            self.groups, self.is_at_risk = groups
         self.y = self.encode(np.ones(len(self.observed), dtype=bool))
         has_ratio = pd.isna(self.explain_ratios("naive"))
         cases = has_ratio[self.labels], np.flatnonzero(has_ratio), "naive"
@@ -187,22 +188,21 @@ class _Analysis(Assigned):
         kind, observed, reasons = self.outcome.kind, self.observed, np.full(self.n_subtypes, None)
         weights = (np.linalg.inv(self.errors) if method == "bch" else np.eye(self.n_subtypes))[self.labels]
         is_above, is_top = observed > (observed.min() if kind == "ordered" else 0.0), observed == observed.max()
-        above = {"count": "a count above 0", "ordered": "more than the lowest level"}.get(
-            kind, repr(self.outcome.event)
-        )
-        ends = [(is_above, is_above, above)] * (kind != "continuous")
-        ends += [(~is_top, is_top, "the highest level" if kind == "ordered" else above)] * (
-            kind in ("binary", "ordered")
-        )
-        for needed, counted, what in ends:
+        event = repr(self.outcome.event)
+        ends = {
+            "continuous": [],
+            "count": [(is_above, is_above, "a count above 0")],
+            "ordered": [(is_above, is_above, "more than the lowest level"), (~is_top, is_top, "the highest level")],
+            "binary": [(is_above, is_above, event), (~is_top, is_top, event)],
+            "survival": [(is_above, is_above, event)],
+        }
+        corrected = "corrected, " if method == "bch" else ""
+        for needed, counted, what in ends[kind]:
             for place in np.flatnonzero(weights.T @ needed < 1.0 - 1e-9).tolist():
                 n, size = round(max(float((weights.T @ counted)[place]), 0.0), 1), (self.labels == place).sum()
-                reasons[place] = (
-                    f"no ratio: {'corrected, ' * (method == 'bch')}{n:g} of its {size} subjects have {what}"
-                )
+                reasons[place] = f"no ratio: {corrected}{n:g} of its {size} subjects have {what}"
         if self.times and (has_events := pd.isna(reasons)).sum() > 1:
-            groups = models.group_comparable(*self.risk_sets)
-            sizes = np.bincount(groups[has_events], minlength=groups.max() + 1)
+            groups, sizes = self.groups, np.bincount(self.groups[has_events], minlength=self.n_subtypes)
             group = groups[self.versus] if sizes[groups[self.versus]] > 1 else int(sizes.argmax())
             reasons[has_events & ((groups != group) | (sizes[group] < 2))] = _APART
         return reasons
@@ -388,11 +388,10 @@ def _tabulate_times(analysis: _Analysis, rows: Mask, places: Sequence[int]) -> I
         row = dict(zip(("estimate", "lower", "upper"), rates, strict=True))
         yield row | {"subtype": name, "measure": "events per unit of time"}
     # Subtypes without a subject at risk at any event take no part.
-    taking_part = np.asarray(analysis.risk_sets[1].any(axis=0))
-    some, row = taking_part[analysis.labels], {"measure": "log-rank"}
-    if taking_part.sum() > 1:
+    some, row = analysis.is_at_risk[analysis.labels], {"measure": "log-rank"}
+    if analysis.is_at_risk.sum() > 1:
         statistic = float(survdiff(time[some], event[some], analysis.labels[some], entry=entry[some])[0])
-        yield row | {"estimate": statistic, "p": float(chdtrc(taking_part.sum() - 1, statistic))}
+        yield row | {"estimate": statistic, "p": float(chdtrc(analysis.is_at_risk.sum() - 1, statistic))}
     else:
         yield row | {"remark": "not tested: no other subject is at risk at any event"}
 

@@ -223,21 +223,18 @@ def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> 
     return Estimates(at, covariance, height) if is_maximum else None
 
 
-def count_risk_sets(labels: Labels, n_subtypes: int, event: Array, time: Array, entry: Array) -> tuple[Array, Array]:
-    """Return events and subjects at risk at each of T times of an event, of K subtypes, each (T, K)."""
-    times, member = np.unique(time[event > 0.0]), labels[:, None] == np.arange(n_subtypes)
-    events = ((time == times[:, None]) & (event > 0.0)).astype(np.float64) @ member
-    return events, ((entry < times[:, None]) & (time >= times[:, None])).astype(np.float64) @ member
-
-
-def group_comparable(events: Array, at_risk: Array) -> Labels:
-    """Return groups of subtypes whose hazard ratios have a maximum, int64 (K,).
+def group_comparable(labels: Labels, n_subtypes: int, event: Array, time: Array, entry: Array) -> tuple[Labels, Mask]:
+    """Return groups of subtypes whose hazard ratios have a maximum (K,), and whether each is at risk at an event.
 
     With an edge from a to b if a has an event while somebody of b is at risk, ratios have one in each strongly
     connected group (Ford 1957, American Mathematical Monthly 64, 28-33), and rise without end between others.
     """
+    times, member = np.unique(time[event > 0.0]), labels[:, None] == np.arange(n_subtypes)
+    events = ((time == times[:, None]) & (event > 0.0)).astype(np.float64) @ member
+    at_risk = ((entry < times[:, None]) & (time >= times[:, None])).astype(np.float64) @ member
     edges = (events > 0.0).T.astype(np.float64) @ (at_risk > 0.0)
-    return np.asarray(connected_components(edges, connection="strong")[1], dtype=np.int64)
+    groups = connected_components(edges, connection="strong")[1]
+    return np.asarray(groups, dtype=np.int64), np.asarray((at_risk > 0.0).any(axis=0))
 
 
 def penalise(

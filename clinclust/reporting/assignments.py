@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Code
 from clinclust.errors import CohortError, InputError
-from clinclust.estimators.explanation import CONTINUUM_SCORE, find_continuum, reasons_of_cohort, reasons_of_new
+from clinclust.estimators.explanation import CONTINUUM_SCORE, find_continuum, name_reasons
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE, notes_on_new_subjects, rows_at_fault, without_unseen
 from clinclust.estimators.subtype_model import NONE_COLUMN, FittedCohort, subtype_columns
 from clinclust.files.writing import atomic_write
@@ -99,7 +99,7 @@ def tabulate_assignments(cohort: FittedCohort, *, explained: bool = False) -> pd
         fit.membership_,
         continuum_score=find_continuum(cohort).score if n_parted(fit) == 1 else None,
         described_only=fit.untested_,
-        reasons=reasons_of_cohort(cohort) if explained else None,
+        reasons=name_reasons(cohort.fit, cohort.table, cohort) if explained else None,
         codes=fit.codes_,
     )
 
@@ -130,7 +130,7 @@ def tabulate_new_subjects(
         probabilities[:, -1],
         ~at_fault if is_part else None,
         described_only=model.untested_,
-        reasons=reasons_of_new(model.fit_, schema.validate(assignable, warn=False)) if explained else None,
+        reasons=name_reasons(model.fit_, schema.validate(assignable, warn=False)) if explained else None,
         codes=model.codes_,
     )
     return table, error if is_part else None, [*notes, *notes_on_new_subjects(model.schema_, assignable)]

@@ -113,7 +113,11 @@ def test_subtypes_are_sums_of_clusters(fitted):
     finer, density = model.predict_proba(new), model.score_samples(new)
     for k in range(1, model.n_clusters_ + 1):
         cut = model.cut(k)
-        assert cut.labels_.tolist() == model.tree_.cut(k).tolist() == cut.subtype_of_[model.labels_].tolist()
+        assert (
+            cut.labels_.tolist()
+            == model.tree_.subtype_of(k)[model.tree_.labels].tolist()
+            == cut.subtype_of_[model.labels_].tolist()
+        )
         assert cut.labels_.dtype == np.int64
         assert cut.cluster_labels_.tobytes() == model.labels_.tobytes()
         np.testing.assert_allclose(cut.membership_, joined(model.membership_, cut.subtype_of_), rtol=1e-12)

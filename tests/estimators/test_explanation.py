@@ -13,14 +13,7 @@ from scored import few
 import clinclust as cc
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import log_predictives
-from clinclust.estimators.explanation import (
-    SIZE,
-    WITHIN,
-    left_out_scores,
-    reasons_of_cohort,
-    reasons_of_new,
-    terms_of_cohort,
-)
+from clinclust.estimators.explanation import SIZE, WITHIN, find_terms, left_out_scores, name_reasons
 from clinclust.estimators.subtype_model import cohort_of
 
 
@@ -161,7 +154,7 @@ def _included(clusters):
 @pytest.mark.parametrize("seed", few(range(2), 1))
 def test_the_terms_of_a_member_add_up_to_the_odds_of_its_membership(seed, options):
     model, cohort = fitted_model(seed, **options)
-    terms = terms_of_cohort(cohort_of(model, cohort))
+    terms = find_terms(model.fit_, cohort, cohort_of(model, cohort))
     assert (terms.subtype == model.labels_ + 1).all()
     rows = np.arange(len(cohort))
     with np.errstate(divide="ignore"):
@@ -191,7 +184,7 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
 def test_the_three_strongest_are_named_with_value_unit_and_odds():
     model = walkers()
     new = pd.DataFrame({"gait": [0.62, 0.5, np.nan, np.nan], "grip": [33.0, 21.0, 21.0, np.nan]})
-    found = reasons_of_new(model.fit_, model.schema_.validate(new, warn=False))
+    found = name_reasons(model.fit_, model.schema_.validate(new, warn=False))
     told = model.explain(new)
     for subject, text in enumerate(found):
         rows = told[(told["subject"] == subject) & ~told["feature"].str.startswith("(") & (told["log_odds"] > 0.05)]
@@ -208,16 +201,16 @@ def test_the_three_strongest_are_named_with_value_unit_and_odds():
 @MISFIT
 def test_no_more_than_three_are_named_and_batches_change_nothing(monkeypatch):
     model, cohort = fitted_model(1)
-    whole = reasons_of_new(model.fit_, cohort)
+    whole = name_reasons(model.fit_, cohort)
     assert max(len(ODDS.findall(text)) for text in whole) == 3
     monkeypatch.setattr("clinclust.estimators.explanation._AT_ONCE", 7)
-    assert reasons_of_new(model.fit_, cohort) == whole
-    assert len(reasons_of_cohort(cohort_of(model, cohort))) == len(cohort)
+    assert name_reasons(model.fit_, cohort) == whole
+    assert len(name_reasons(model.fit_, cohort, cohort_of(model, cohort))) == len(cohort)
 
 
 def test_odds_are_written_for_people():
     model = walkers()
-    texts = reasons_of_new(model.fit_, pd.DataFrame({"gait": [1.2, 0.9, 0.62], "grip": [40.0, 30.0, 24.0]}))
+    texts = name_reasons(model.fit_, pd.DataFrame({"gait": [1.2, 0.9, 0.62], "grip": [40.0, 30.0, 24.0]}))
     odds = [match for text in texts for _, match in ODDS.findall(text)]
     assert odds
     assert not any("e" in each for each in odds if each != "over 1,000,000")

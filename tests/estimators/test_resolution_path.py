@@ -253,7 +253,7 @@ def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contamina
     assert (back.outliers_ == model.outliers_).all()
     assert back.outlying_share_ == 0.01
     pd.testing.assert_frame_equal(back.tree_.merges, model.tree_.merges)
-    assert (back.tree_.cut(1) == 0).all()
+    assert (back.tree_.subtype_of(1)[back.tree_.labels] == 0).all()
     assert back.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 

@@ -25,7 +25,9 @@ def test_the_evidence_of_a_join_is_the_difference_of_the_joints_of_two_cuts(coar
     assert tree.n_subtypes == model.n_clusters_ >= 3
 
     def joint(n_subtypes):
-        return log_joint(frame, tree.cut(n_subtypes), schema, model.hyperparameters_, 3.0, coarsening=coarsening)
+        return log_joint(
+            frame, tree.subtype_of(n_subtypes)[tree.labels], schema, model.hyperparameters_, 3.0, coarsening=coarsening
+        )
 
     assert joint(tree.n_subtypes) == pytest.approx(model.log_joint_, abs=1e-8)
     for merge in tree.merges.itertuples():
@@ -37,7 +39,7 @@ def test_each_join_is_the_cheapest_of_all():
     frame, schema, model = fitted(5)
     tree = model.tree_
     for merge in tree.merges.itertuples():
-        labels = tree.cut(merge.n_subtypes + 1)
+        labels = tree.subtype_of(merge.n_subtypes + 1)[tree.labels]
         before = log_joint(frame, labels, schema, model.hyperparameters_)
         others = [
             before - log_joint(frame, np.where(labels == b, a, labels), schema, model.hyperparameters_)
@@ -50,15 +52,18 @@ def test_each_join_is_the_cheapest_of_all():
 def test_cuts_nest_and_are_numbered_by_size():
     frame, _, model = fitted(3)
     tree = model.tree_
-    assert (tree.cut(tree.n_subtypes) == model.labels_).all()
+    assert (tree.subtype_of(tree.n_subtypes)[tree.labels] == model.labels_).all()
     for n_subtypes in range(1, tree.n_subtypes + 1):
-        labels = tree.cut(n_subtypes)
+        labels = tree.subtype_of(n_subtypes)[tree.labels]
         assert (labels.dtype, labels.shape) == (np.int64, (len(frame),))
         sizes = np.bincount(labels)
         assert sizes.size == n_subtypes
         assert (np.diff(sizes) <= 0).all()
         if n_subtypes > 1:  # every subtype lies in one of the coarser cut
-            assert np.unique(np.stack([labels, tree.cut(n_subtypes - 1)]), axis=1).shape[1] == n_subtypes
+            assert (
+                np.unique(np.stack([labels, tree.subtype_of(n_subtypes - 1)[tree.labels]]), axis=1).shape[1]
+                == n_subtypes
+            )
     merges = tree.merges
     assert merges["size"].iloc[-1] == len(frame)
     assert sorted(merges["first"].iloc[-1] + merges["second"].iloc[-1]) == list(range(1, tree.n_subtypes + 1))
@@ -68,14 +73,14 @@ def test_cuts_nest_and_are_numbered_by_size():
 def test_groups_are_numbered_by_size_whatever_the_order_of_the_evidence():
     labels = np.repeat(np.arange(4), [5, 4, 3, 2])
     tree = SubtypeTree(labels, np.array([[2, 3], [0, 1], [4, 5]]), np.array([7.0, 3.0, 5.0]))
-    assert tree.cut(2).tolist() == [0] * 9 + [1] * 5
-    assert tree.cut(3).tolist() == [0] * 5 + [2] * 4 + [1] * 5
+    assert tree.subtype_of(2)[tree.labels].tolist() == [0] * 9 + [1] * 5
+    assert tree.subtype_of(3)[tree.labels].tolist() == [0] * 5 + [2] * 4 + [1] * 5
     assert "3, 4 with 1, 2: 5.0 nats" in repr(tree)
 
 
 def test_one_subtype_is_a_tree_without_joins():
     tree = SubtypeTree(np.zeros(6, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
-    assert tree.cut(1).tolist() == [0] * 6
+    assert tree.subtype_of(1)[tree.labels].tolist() == [0] * 6
     assert len(tree.merges) == 0
 
 
@@ -83,7 +88,7 @@ def test_one_subtype_is_a_tree_without_joins():
 def test_a_cut_must_be_a_number_of_subtypes(n_subtypes):
     tree = SubtypeTree(np.array([0, 1, 2]), np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match="from 1 to 3"):
-        tree.cut(n_subtypes)
+        tree.subtype_of(n_subtypes)[tree.labels]
 
 
 def test_information_criteria_are_those_of_normal_densities_and_ask_for_the_groups():

@@ -74,7 +74,7 @@ def test_a_nominal_level_is_told_by_one_score_after_the_other():
     np.testing.assert_allclose(stats.norm.cdf(high[0, 0]), 0.5, atol=0.05)  # of all
     np.testing.assert_allclose(stats.norm.cdf(high[1000, 1]), 0.6, atol=0.05)  # of those not at the first
     assert not np.isfinite([low[0, 1], high[0, 1]]).any()
-    assert not column.is_known[:1000, 1].any()
+    assert not (column.tells() & ~column.is_missing[:, None])[:1000, 1].any()
     assert (low[1000:, 0] == high[0, 0]).all()
 
 
