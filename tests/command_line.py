@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import pandas as pd
 
 from clinclust import Feature, FeatureSchema
 from clinclust.cli import fit, fitted, main
+from schemas import stored_text
 
 JOBS, RESTARTS, SEED = "--n-jobs", "--n-restarts", "--random-state"
 COMMANDS = "start|draft|check|fit|report|table|outcomes|impute|compare|assign|validate|schemas"
@@ -33,22 +35,24 @@ ARGUMENTS = {
 }
 """The commands that most people use, in a folder with cohort.csv, schema.yaml, and the folder `out` of a fit."""
 
-SCHEMA = """\
-clinclust: 1
-title: Test cohort
-missing_codes: ["", NA]
-features:
-  - {name: who, role: id}
-  - {name: age, likelihood: gaussian, role: describe, unit: years}
-  - {name: falls, likelihood: poisson}
-  - {name: tremor, likelihood: bernoulli, levels: ["no", "yes"]}
-  - {name: stage, likelihood: binomial, trials: 4}
-  - {name: crp, likelihood: gaussian}
-"""
+SCHEMA = stored_text("command_line")
 WIDE_SCHEMA = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:")
 REPORTS = ["subtypes.html", "subtypes.json", "subtypes.xlsx"]
 FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
 FILES = [*FILES_OF_A_MODEL, *REPORTS]
+
+
+def refused_lines(part):
+    """Return the command lines of a part of `cli/refused.toml`, each with the words that its message has."""
+    names = {"FIT": FIT, "CHECK": CHECK, "QUICK": QUICK, "JOBS": JOBS, "RESTARTS": RESTARTS, "SEED": SEED}
+    text = Path(__file__).with_name("cli").joinpath("refused.toml").read_text(encoding="utf-8")
+
+    def meant(value):
+        if isinstance(value, str):
+            return value.format_map(names)
+        return {meant(line): meant(words) for line, words in value.items()}
+
+    return meant(tomllib.loads(text)[part])
 
 
 def cohort(n=40):

@@ -1,4 +1,4 @@
-"""Tables of polars and pyarrow are accepted wherever a table of pandas is, and give what that gives."""
+"""What holds of every public function of a table: other libraries, other orders of rows, other rows, other models."""
 
 import warnings
 
@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 
 import clinclust as cc
-from clinclust import check, comparisons, drift, methods
+from clinclust import check, comparisons, drift, methods, stability
 from clinclust.arguments import in_pandas
 from clinclust.errors import InputError
 
@@ -109,6 +109,48 @@ def test_labels_may_be_a_column_of_polars(model):
     labels = pytest.importorskip("polars").Series(np.where(FRAIL, "frail", "robust"))
     ours = cc.compare_subtypes(FRAME, np.asarray(labels), SCHEMA)
     pd.testing.assert_frame_equal(cc.compare_subtypes(of_polars(FRAME), labels, SCHEMA), ours)
+
+
+QUICK = {"progress": False, "n_jobs": 1}
+OF_A_FIT = {
+    "check_model": lambda model, frame: check.check_model(model, frame).checks,
+    "assess_drift": lambda model, frame: drift.assess_drift(model, frame, FRAME[:40]).features,
+    "assess_stability": lambda model, frame: stability.assess_stability(model, frame, 1, **QUICK).subtypes,
+    "continuum_score": lambda model, frame: cc.continuum_score(model, frame),
+    "distinct_subtypes": lambda model, frame: cc.distinct_subtypes(model, frame, n_draws=20, n_jobs=1).joins,
+    "unusual_subjects": lambda model, frame: cc.unusual_subjects(model, frame),
+}
+OF_SUBTYPES = {
+    "validated_associations": lambda model, frame: cc.validated_associations(model, frame, n_restarts=1, **QUICK),
+    "multiple_imputations": lambda model, frame: model.multiple_imputations(frame, 1, n_sweeps=1, random_state=0)[0],
+    "dominant_columns": lambda model, frame: comparisons.dominant_columns(model, frame),
+    "compare_outcomes": lambda model, frame: cc.compare_outcomes(model, frame, "died"),
+    "subtype_table": lambda model, frame: cc.subtype_table(model, frame).to_frame(),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_FIT | OF_SUBTYPES)
+def test_rows_in_another_order_are_put_back_and_others_are_refused(model, name):
+    call, mixed = (OF_A_FIT | OF_SUBTYPES)[name], FRAME.sample(frac=1.0, random_state=1)
+    if name == "multiple_imputations":  # whose rows stay in the order in which they were given
+        shuffled = call(model, mixed)
+        assert shuffled.index.equals(mixed.index)
+    else:
+        with pytest.warns(cc.CohortWarning, match="another order"):
+            shuffled = call(model, mixed)
+    assert shuffled.sort_index().to_csv() == call(model, FRAME).sort_index().to_csv()
+    with pytest.raises(InputError, match="the table has 59 rows, but the model was fitted on 60 subjects"):
+        call(model, FRAME[1:])
+    with pytest.raises(InputError, match="other subjects or other values"):
+        call(model, FRAME.assign(falls=FRAME["falls"] + 1))
+    with pytest.raises(InputError, match="not fitted"):
+        call(methods.PublishedMAPDP(SCHEMA), FRAME)
+
+
+@pytest.mark.parametrize("name", OF_A_FIT)
+def test_what_reads_a_fit_takes_no_other_subtypes(model, name):
+    with pytest.raises(InputError, match=f"{name} needs a fitted MAPDP; these subtypes were made by a clinician"):
+        OF_A_FIT[name](cc.Partition(model.labels_, SCHEMA, made_by="a clinician"), FRAME)
 
 
 RANDOM_STATES = {

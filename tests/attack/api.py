@@ -1,6 +1,5 @@
 """The package as other programs use it: threads, and two commands that must agree."""
 
-import contextlib
 import io
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +9,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from attack.attempts import Attack
+from attack.attempts import Attack, ran
 from clinclust import FeatureSchema, compare_subtypes, write_report
-from clinclust.cli import main
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_effects, plot_profile, plot_tree
 
@@ -89,13 +87,6 @@ def _column(name, values, rng, n):
     return column
 
 
-def _ran(*arguments):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
-        code = main([str(argument) for argument in arguments])
-    return code, err.getvalue()
-
-
 def _verdicts(count, rng, folder):
     table, schema = folder / "cohort.csv", folder / "schema.yaml"
     for number in range(count):
@@ -106,9 +97,9 @@ def _verdicts(count, rng, folder):
         frame = pd.DataFrame({name: _column(name, _FEATURES[name][1], rng, n) for name in chosen})
         frame.to_csv(table, index=False)
         assert FeatureSchema.from_yaml(schema)
-        checked, check_said = _ran("check", table, "--schema", schema)
+        checked, _, check_said = ran("check", table, "--schema", schema)
         options = ("--n-restarts", 1, "--n-jobs", 1, "--random-state", 0, "--associations", "none")
-        fitted, fit_said = _ran("fit", table, "--schema", schema, "--out", folder / f"out{number}", *options)
+        fitted, _, fit_said = ran("fit", table, "--schema", schema, "--out", folder / f"out{number}", *options)
         about = f"{frame.to_dict('list')}"[:300]
         if checked != fitted or checked not in (0, 2):
             yield f"check ends with {checked}, fit with {fitted}: {about}"

@@ -1,13 +1,29 @@
 """What an attack is: a function that tries many hostile inputs and says which of them broke the package."""
 
+import contextlib
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from numpy.random import Generator
 
+from clinclust.cli import main
+
 BAD_INPUT_EXITS = (0, 2)
 """The exit codes that an attack on the command line may end with: done, or refused with a message."""
+
+
+def ran(*arguments, stream=io.StringIO):
+    """Run the command; return its exit code, its output and its errors."""
+    out, err = stream(), stream()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return code, out.getvalue(), err.getvalue()
+
 
 Tries = Callable[[int, Generator, Path], Iterator[str | None]]
 

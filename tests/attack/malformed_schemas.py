@@ -1,27 +1,16 @@
 """Schema files that are malformed, or have one wrong letter: refused with the line, the file and the right key."""
 
+from pathlib import Path
+
+from cases import cases_beside
+
 from attack.attempts import Attack
 from attack.reading import outcome_of
 from clinclust import FeatureSchema
+from schemas import stored_text
 
-_LINES = (
-    "clinclust: 1",
-    "title: Parkinsonism",
-    'missing_codes: ["", NA, "-9"]',
-    "other_columns: ignore",
-    "features:",
-    "  - {name: patient, role: id}",
-    '  - {name: tremor, likelihood: bernoulli, levels: ["no", "yes"], label: Resting tremor, section: Motor}',
-    "  - {name: face, likelihood: binomial, trials: 4, complete: true, contrast: rank}",
-    "  - {name: rigidity, likelihood: ordinal, minimum: 1, maximum: 5, block: arms}",
-    "  - {name: phenotype, likelihood: categorical, levels: [tremor, rigid, mixed]}",
-    "  - {name: falls, likelihood: poisson, prior: {shape: 1, rate: 2}}",
-    "  - {name: visits, likelihood: negative_binomial}",
-    "  - {name: onset, likelihood: exponential, unit: years, transform: sqrt, description: since the first sign}",
-    "  - {name: crp, likelihood: gaussian, transform: log, missing_codes: [-9]}",
-    "  - {name: age, likelihood: gaussian, role: describe}",
-)
-_SOUND = "\n".join(_LINES) + "\n"
+_SOUND = stored_text("malformed")
+_LINES = _SOUND.splitlines()
 
 # Words that the format knows, each with the number of the line it stands on. A typo in any of them is told; one in a
 # name or a text of the user's own is a name or a text, and checked against the table only.
@@ -33,6 +22,7 @@ _WORDS = [
     *((11, "negative_binomial"), (12, "exponential"), (12, "unit"), (12, "transform"), (12, "sqrt")),
     *((12, "description"), (13, "gaussian"), (14, "describe"), (14, "name")),
 ]
+_KNOWN = cases_beside(Path(__file__).parents[1] / "schema" / "cases.toml", "yaml")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 
 
@@ -76,65 +66,9 @@ def _feature(rng, *fields):
     return "\n".join(lines) + "\n"
 
 
-_WRONG_FIELDS = (
-    "name: [a], likelihood: poisson", "name: {a: b}, likelihood: poisson", "name: 12, likelihood: poisson",
-    "name: no, likelihood: poisson", "name: , likelihood: poisson", 'name: "", likelihood: poisson',
-    "likelihood: poisson", "name: face, likelihood: poisson", "name: x, likelihood: [poisson]",
-    "name: x, likelihood: weibull", "name: x", "name: x, likelihood: poisson, likelihood: poisson",
-    "name: x, likelihood: poisson, trials: 3", "[name]: x", "name: x, likelihood: binomial",
-    "name: x, likelihood: binomial, trials: 0", "name: x, likelihood: binomial, trials: -1",
-    "name: x, likelihood: binomial, trials: 1.5", "name: x, likelihood: binomial, trials: 1e999",
-    "name: x, name: y", "name: x, likelihood: binomial, trials: 0x10", "name: x, likelihood: ordinal, trials: 900",
-    "name: x, role: target", "name: x, likelihood: ordinal, minimum: 1",
-    "name: x, likelihood: ordinal, minimum: 5, maximum: 1", "name: x, : y",
-    "name: x, likelihood: ordinal, minimum: 0.5, maximum: 3", "name: x, likelihood: categorical", "name: x, ? y",
-    "name: x, likelihood: categorical, levels: [a]", "name: x, likelihood: categorical, levels: [a, a]", "*a",
-    "name: x, likelihood: categorical, levels: [yes, no]", "name: x, likelihood: categorical, levels: [[a], b]",
-    'name: x, likelihood: bernoulli, levels: ["0", "1", "2"]', 'name: x, likelihood: bernoulli, levels: ["NA", b]',
-    "name: x, likelihood: gaussian, prior: {kapa: 1}", "name: x, likelihood: gaussian, prior: {kappa: -1}",
-    "&a x: y", "name: x, likelihood: gaussian, prior: [1, 2]",
-    "name: x, likelihood: gaussian, prior: {kappa: {a: b}}", "!!int 3",
-    "name: x, likelihood: gaussian, complete: maybe", "name: x, likelihood: gaussian, levels: [a, b]",
-    "name: [[[[x]]]]", "name: x, likelihood: gaussian, missing_codes: NA",
-    "name: x, likelihood: gaussian, missing_codes: [012]", "{}: {}", "name: x, role: id, likelihood: poisson",
-    "name: x, likelihood: poisson, transform: log", "name: x, unit: ",
-)  # fmt: skip
-
-
-def _wrong_feature(rng):
-    wrong = _WRONG_FIELDS[int(rng.integers(0, len(_WRONG_FIELDS)))]
-    if wrong == "name: face, likelihood: poisson":
-        return _SOUND + "  - {name: face, likelihood: poisson}\n"
-    return _feature(rng, wrong)
-
-
-def _wrong_top(rng):
-    lines = list(_LINES)
-    at = int(rng.integers(0, 5))
-    key = lines[at].partition(":")[0]
-    value = (
-        "",
-        "[[a]]",
-        "{a: b}",
-        "[yes]",
-        "!!str x",
-        "*a",
-        "2020-01-01",
-        '"\\uD800"',
-        "- a",
-        "'open",
-        "{",
-        "? ",
-        "\0",
-    )
-    lines[at] = f"{key}: {value[int(rng.integers(0, len(value)))]}"
-    return "\n".join(lines) + "\n"
-
-
-def _no_top(rng):
-    lines = list(_LINES)
-    del lines[(0, 4)[int(rng.integers(0, 2))]]
-    return "\n".join(lines) + "\n"
+def _known(rng):
+    """Return one of the texts that the tests of schemas know, whose message they know too."""
+    return _KNOWN[int(rng.integers(0, len(_KNOWN)))][0]
 
 
 def _deep(rng):
@@ -166,10 +100,6 @@ def _many(rng):
     return _SOUND + "\n".join(lines) + "\n"
 
 
-def _twice(rng):
-    return _SOUND + _LINES[int(rng.integers(5, len(_LINES)))] + "\n"
-
-
 def _noise(rng):
     kind = int(rng.integers(0, 4))
     if kind == 0:
@@ -181,13 +111,7 @@ def _noise(rng):
     return b"\0" * 4096
 
 
-def _other(rng):
-    return ("", "\n\n", "# nothing\n", "a\n", "[]\n", "- a\n", "---\n---\n", "a,b\n1,2\n", "{}\n", "\t\n")[
-        int(rng.integers(0, 10))
-    ]
-
-
-MAKERS = (_wrong_feature, _wrong_top, _no_top, _deep, _laughs, _long, _many, _twice, _noise, _other, _wrong_feature)
+MAKERS = (_known, _deep, _laughs, _long, _many, _noise)
 
 
 def _malformed(count, rng, folder):
@@ -205,6 +129,6 @@ def _malformed(count, rng, folder):
 
 
 ATTACKS = (
-    Attack("malformed schemas", _malformed, smoke=2 * len(MAKERS), full=440),
+    Attack("malformed schemas", _malformed, smoke=5 * len(MAKERS), full=440),
     Attack("typos in a schema", _typos, smoke=len(_WORDS), full=8 * len(_WORDS)),
 )

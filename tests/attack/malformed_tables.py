@@ -1,6 +1,5 @@
 """Tables that are malformed in ways that are known: each must be refused, or read with exactly the cells in it."""
 
-import contextlib
 import io
 import os
 import struct
@@ -9,10 +8,9 @@ import numpy as np
 import pandas as pd
 from raw_workbook import number, row_xml, shared_strings_xml, sheet_xml, text, workbook_bytes, workbook_parts, zipped
 
-from attack.attempts import Attack
+from attack.attempts import Attack, ran
 from attack.reading import message_fault, outcome_of
 from clinclust import read_cohort
-from clinclust.cli import main
 
 REFUSED = "refused"
 _WORDS = ("mild", "severe", "p01", "1.5", "0", "x y", "é", "12:30", "-9")
@@ -320,16 +318,10 @@ def _fault_of_reading(path, expected):
 
 def _fault_of_command(path, expected):
     """Return what is wrong with how `clinclust draft` ends, or None."""
-
-    def drafted(path):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            return main(["draft", str(path)]), err.getvalue()
-
-    ended, _, message, broken = outcome_of(drafted, path)
+    ended, _, message, broken = outcome_of(lambda path: ran("draft", path), path)
     if broken or message:
         return f"draft: {broken or message}"
-    code, said = ended
+    code, _, said = ended
     if code not in (0, 2) or (expected == REFUSED and code != 2) or "Traceback" in said:
         return f"{path.name}: exit {code}: {said:.200}"
     return message_fault(said, path.name) if code == 2 else None

@@ -14,24 +14,12 @@ import clinclust as cc
 from attack.attempts import Attack
 from clinclust.errors import InputError
 from clinclust.files.writing import write_manifest
+from schemas import stored_text
 
 LONGEST = 4_000
 """Characters of a message that a reader can be expected to read."""
 
-SCHEMA = """\
-clinclust: 1
-title: Cohort of attacks
-missing_codes: ["", NA]
-features:
-  - {name: who, role: id}
-  - {name: age, likelihood: gaussian, role: describe}
-  - {name: falls, likelihood: poisson}
-  - {name: tremor, likelihood: bernoulli, levels: ["no", "yes"]}
-  - {name: stage, likelihood: binomial, trials: 4}
-  - {name: kind, likelihood: categorical, levels: [a, b, c]}
-  - {name: wait, likelihood: exponential}
-  - {name: crp, likelihood: gaussian}
-"""
+SCHEMA = stored_text("attacked")
 N = 60
 
 

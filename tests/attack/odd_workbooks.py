@@ -4,6 +4,7 @@ import datetime
 import re
 from functools import partial
 
+from hostile_texts import IN_WORKBOOKS
 from raw_workbook import MAIN, STRICT, shared_strings_xml, sheet_xml, workbook_bytes
 
 from attack.attempts import Attack
@@ -11,21 +12,6 @@ from attack.reading import outcome_of
 from clinclust import read_cohort
 from clinclust.files.cell_text import canonical_text
 
-_TEXTS = (
-    "mild",
-    "001",
-    " x ",
-    "a & <b>",
-    "é ü",
-    "=1+1",
-    "1.50",
-    "NA",
-    "two\nlines",
-    "_x000D_",
-    "😀",
-    "'quoted'",
-    "#N/A!",
-)
 _HINT = '<rPh sb="0" eb="1"><t>hint</t></rPh>'
 
 
@@ -48,7 +34,7 @@ def _in_runs(value, rng):
 
 
 def _text_cell(rng, shared):
-    value = _TEXTS[int(rng.integers(0, len(_TEXTS)))]
+    value = IN_WORKBOOKS[int(rng.integers(0, len(IN_WORKBOOKS)))]
     match int(rng.integers(0, 3)):
         case 0:
             return value, f't="inlineStr"><is>{_in_runs(value, rng)}</is>'

@@ -15,56 +15,24 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import yaml
+from hostile_texts import IN_OUTPUTS
 from inert_texts import original_text
 from reporting.stand_in import gathered
 
 import clinclust as cc
-from attack.attempts import Attack, ImpossibleHereError
-from attack.terminal import HOSTILE, on_a_terminal
+from attack.attempts import Attack, ImpossibleHereError, ran
+from attack.terminal import Terminal
 from clinclust.errors import InputError
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
 from clinclust.reporting.page import SCRIPT, as_svg
 from clinclust.reporting.report import write_findings
 
-PAYLOADS = (
-    "=1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","a")', "a;=cmd|' /C calc'!A0", "a\t=1+1", "a|=1+1",
-    "a\n=1+1", "a,=1+1", " =1+1", "\t=1+1", "\r=1+1", "\ufeff=1+1", "\xa0=1+1", "\u200b=1+1", "＝1+1", "＋1+1",
-    "－1+1",
-    "＠SUM(1)", "+1+1", "-1+cmd", "@SUM(1)", '"=1+1"', '""=1+1', "'=1+1", "''=1+1", 'a";"=1+1', "{=1+1}", "#N/A",
-    "=\n1",
-    "_x003D_1+1", "<script>alert(1)</script>", "</td><script>alert(1)</script>", "</style><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>", '" onmouseover="alert(1)', "' onmouseover='alert(1)", "&lt;script&gt;", "]]>",
-    "-->", "<!--", "</title><script>", "<svg/onload=alert(1)>", "javascript:alert(1)", "{{7*7}}", "${7*7}",
-    "<?xml version='1'?>", r"\input{/etc/passwd}", r"\write18{id}", r"\end{longtable}", r"\catcode`\%=12",
-    "^^5cinput{x}", "$x$", "% gone", "&", "[click](http://x.example)", "![x](http://x.example/x.png)",
-    "<http://x.example>", "www.x.example", "`code`", "|a|b|", "a\n\n# heading",
-    '{ DDEAUTO c:\\\\cmd.exe "/k calc.exe" }', "</w:t></w:r><w:p/>", "\x13 DDEAUTO calc \x15",
-    r"{\rtf1{\field{\*\fldinst X}}}", "!!python/object/apply:os.system [id]", "&anchor *alias", "? complex",
-    "- item", "key: value", "%s%n{0}", "yes", "null", "1e5", "\x00", "\x85", "---", "%YAML 1.1", "@import url(x)",
-    "expression(1)", *HOSTILE,
-)  # fmt: skip
-
-_HTML = {
-    *(
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "main",
-        "div",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-    ),
-    *("td", "small", "sup", "p", "strong", "nav", "a", "section", "h1", "h2", "h3", "figure", "figcaption", "svg", "g"),
-    *("defs", "path", "use", "text", "clippath", "rect", "ul", "li", "details", "summary", "span", "header", "footer"),
-    *("dl", "dt", "dd", "br", "ol", "col", "colgroup", "tspan", "time", "b", "em", "button", "desc", "image"),
-}
+_OF_DOCUMENTS = (
+    "html head meta title style body main div section header footer nav h1 h2 h3 p br ul ol li dl dt dd a span b em"
+)
+_OF_TABLES = "table caption colgroup col thead tbody tr th td small sup strong details summary time button"
+_OF_FIGURES = "figure figcaption svg g defs path use text tspan clippath rect image desc"
+_HTML = {*_OF_DOCUMENTS.split(), *_OF_TABLES.split(), *_OF_FIGURES.split()}
 _FORMULA = re.compile(r"[=+\-@＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -73,7 +41,7 @@ def payloads_in_outputs(count, rng, folder):
     """Put each payload everywhere a text can stand, and look for it alive in every output."""
     number = 0
     while True:
-        for payload in PAYLOADS:
+        for payload in IN_OUTPUTS:
             try:
                 made = _everywhere(payload)
             except InputError:
@@ -97,7 +65,7 @@ def spreadsheets(count, rng, folder):
     if program is None:
         raise ImpossibleHereError("LibreOffice is not installed")
     settings = [(separator, quote) for separator in (44, 59, 9, 124) for quote in (34, 39, 0)]
-    ids = [payload.replace("\x00", "") for payload in PAYLOADS]
+    ids = [payload.replace("\x00", "") for payload in IN_OUTPUTS]
     table = pd.DataFrame({"who": ids, "then": ids[::-1], "=n": np.arange(len(ids)) - 5.5})
     write_inert_csv(table, folder / "t.csv")
     for number in range(count):
@@ -112,7 +80,7 @@ def _formulas(program, folder, separator, quote):
     with zipfile.ZipFile(folder / "t.xlsx") as archive:
         sheet = archive.read("xl/worksheets/sheet1.xml")
     found = re.findall(rb"<f[ >][^<]*", sheet)
-    assert sheet.count(b"<row") > len(PAYLOADS) // 2
+    assert sheet.count(b"<row") > len(IN_OUTPUTS) // 2
     return f"separator {separator}, quote {quote}: {len(found)} formulas, as {found[0][:60]!r}" if found else None
 
 
@@ -147,14 +115,14 @@ def _everywhere(payload):
 
 def _in_report(made, folder):
     write_findings(made[3], folder / "r.xlsx", datetime(2026, 1, 2, tzinfo=UTC))
-    return _in_workbook(folder / "r.xlsx")
+    return fault_in_workbook(folder / "r.xlsx")
 
 
 def _in_table_workbook(made, folder):
-    return _in_workbook(made[4].save(folder / "t.xlsx"))
+    return fault_in_workbook(made[4].save(folder / "t.xlsx"))
 
 
-def _in_workbook(path):
+def fault_in_workbook(path):
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             content = archive.read(name)
@@ -171,7 +139,7 @@ def _in_workbook(path):
 
 def _in_page(made, folder):
     write_findings(made[3], folder / "r.html", datetime(2026, 1, 2, tzinfo=UTC))
-    return _in_html((folder / "r.html").read_text(encoding="utf-8").replace(f"<script>{SCRIPT}</script>", "", 1))
+    return fault_in_html((folder / "r.html").read_text(encoding="utf-8").replace(f"<script>{SCRIPT}</script>", "", 1))
 
 
 class _Elements(html.parser.HTMLParser):
@@ -190,7 +158,7 @@ class _Elements(html.parser.HTMLParser):
         self.fault = "a comment"
 
 
-def _in_html(text):
+def fault_in_html(text):
     elements = _Elements()
     elements.feed(text)
     hidden = re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
@@ -198,7 +166,11 @@ def _in_html(text):
 
 
 def _in_word(made, folder):
-    with zipfile.ZipFile(made[4].save(folder / "t.docx")) as archive:
+    return fault_in_document(made[4].save(folder / "t.docx"))
+
+
+def fault_in_document(path):
+    with zipfile.ZipFile(path) as archive:
         if b'TargetMode="External"' in archive.read("word/_rels/document.xml.rels"):
             return "a link"
         content = archive.read("word/document.xml")
@@ -207,7 +179,7 @@ def _in_word(made, folder):
 
 
 def _in_csv_table(made, folder):
-    return _in_csv(made[4].save(folder / "t.csv").read_text(encoding="utf-8"))
+    return fault_in_csv(made[4].save(folder / "t.csv").read_text(encoding="utf-8"))
 
 
 def _in_assignments(made, folder):
@@ -220,10 +192,10 @@ def _in_assignments(made, folder):
     ids = [original_text(row[0]) for row in rows]
     if ids != [table.columns[0], *table.iloc[:, 0]]:
         return f"the identifiers did not come back: {ids[:2]}"
-    return _in_csv(content)
+    return fault_in_csv(content)
 
 
-def _in_csv(text):
+def fault_in_csv(text):
     """Return the first field that begins a formula, however the file is divided."""
     readings = [re.split(f"[{separator}\r\n]", text) for separator in ",;\t|"]
     readings += [[cell for row in csv.reader(io.StringIO(text), delimiter=mark) for cell in row] for mark in ",;\t|"]
@@ -246,7 +218,7 @@ def _in_schema(made, folder):
 
 
 def _in_notebook(made, folder):
-    return _in_html(made[-1]._repr_html_())
+    return fault_in_html(made[-1]._repr_html_())
 
 
 def _in_figure(made, folder):
@@ -256,12 +228,12 @@ def _in_figure(made, folder):
         name="x",
         title=text,
     )
-    return _in_html(drawn)
+    return fault_in_html(drawn)
 
 
 def _on_the_terminal(made, folder):
     made[2].map(lambda value: str(value).replace("\x00", "")).to_csv(folder / "t.csv", index=False)
-    code, out, err = on_a_terminal(["draft", str(folder / "t.csv")])
+    code, out, err = ran("draft", folder / "t.csv", stream=Terminal)
     live = re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", out + err)
     if code not in (0, 2):
         return f"exit {code}"
@@ -273,7 +245,7 @@ _OUTPUTS = {
     "report.html": _in_page,
     "table.docx": _in_word,
     "table.xlsx": _in_table_workbook,
-    "table.html": lambda made, folder: _in_html(made[4].save(folder / "t.html").read_text(encoding="utf-8")),
+    "table.html": lambda made, folder: fault_in_html(made[4].save(folder / "t.html").read_text(encoding="utf-8")),
     "table.csv": _in_csv_table,
     "assignments.csv": _in_assignments,
     "schema.yaml": _in_schema,
@@ -283,6 +255,6 @@ _OUTPUTS = {
 }
 
 ATTACKS = (
-    Attack("payloads: in every output", payloads_in_outputs, smoke=len(_OUTPUTS), full=len(_OUTPUTS) * len(PAYLOADS)),
+    Attack("payloads: in every output", payloads_in_outputs, smoke=len(_OUTPUTS), full=len(_OUTPUTS) * len(IN_OUTPUTS)),
     Attack("payloads: csv opened by a spreadsheet program", spreadsheets, smoke=1, full=12),
 )

@@ -1,7 +1,6 @@
 """Places that nothing can be written to, from devices to full disks: a message, and nothing lost."""
 
 import contextlib
-import io
 import os
 import resource
 import signal
@@ -12,8 +11,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from attack.attempts import Attack, ImpossibleHereError
-from clinclust.cli import main
+from attack.attempts import Attack, ImpossibleHereError, ran
 
 _LONGEST = 4096
 
@@ -186,13 +184,9 @@ def _prepared(folder):
 
 def _run(arguments, limit=None):
     """Run the command; return its exit code and all that it said."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _limited(limit):
-        try:
-            code = main(arguments)
-        except SystemExit as end:
-            code = end.code
-    return code, said.getvalue()
+    with _limited(limit):
+        code, out, err = ran(*arguments)
+    return code, out + err
 
 
 @contextlib.contextmanager

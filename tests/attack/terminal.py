@@ -1,6 +1,5 @@
 """Names and values of the data that would command a terminal, forge a line, or hide; and outputs that fail."""
 
-import contextlib
 import io
 import os
 import re
@@ -9,18 +8,9 @@ import sys
 from pathlib import Path
 
 import yaml
+from hostile_texts import ON_TERMINALS
 
-from attack.attempts import BAD_INPUT_EXITS, Attack
-from clinclust.cli import main
-
-HOSTILE = (
-    "\x1b]0;owned\x07", "\x1b[2J", "\x1b[31mred", "\x9b31m", "\x07", "\x08\x08\x08", "\x7f",
-    "a\rclinclust: note: forged", "a\nclinclust: note: forged", "a\r\nclinclust: done", "a\x0bb", "a\x0cb", "a\x85b",
-    "a\u2028clinclust: note: forged",
-    "a\u2029b", "\u202egnp.exe", "\u2066x\u2069", "\u200bx", "x\u200d", "\ufeffx", "\u2060x", "a\u00adb", "\U000e0041x",
-    "\x1bP1$r\x1b\\", "\x1b]8;;http://x.example\x07link\x1b]8;;\x07", "\x1b[6n", "\x90q\x9c", "\x0e\x0f", "\x00x",
-    "Traceback (most recent call last):", "x" * 5000, "\u3164", "\u061cabc", "a\tb", "%s%n{0}", "\x1b[1A\x1b[2K",
-)  # fmt: skip
+from attack.attempts import BAD_INPUT_EXITS, Attack, ran
 
 _LIVE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\U000e0000-\U000e007f]"
@@ -28,30 +18,19 @@ _LIVE = re.compile(
 _LONGEST = 4096
 
 
-class _Terminal(io.StringIO):
+class Terminal(io.StringIO):
     encoding = "utf-8"
 
     def isatty(self):
         return True
 
 
-def on_a_terminal(arguments):
-    """Run the command as on a terminal; return its exit code, output and errors."""
-    out, err = _Terminal(), _Terminal()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main(arguments)
-        except SystemExit as end:
-            code = end.code
-    return code, out.getvalue(), err.getvalue()
-
-
 def names_on_the_terminal(count, rng, folder):
     """Run every command with hostile names of columns, levels, files, sheets, keys and options."""
     for number in range(count):
-        name = HOSTILE[number % len(HOSTILE)]
-        kind, arguments = _arguments(number // len(HOSTILE) + number, name, folder)
-        code, out, err = on_a_terminal(arguments)
+        name = ON_TERMINALS[number % len(ON_TERMINALS)]
+        kind, arguments = _arguments(number // len(ON_TERMINALS) + number, name, folder)
+        code, out, err = ran(*arguments, stream=Terminal)
         yield _fault(f"{kind} with {name[:20]!r}", code, out, err, "--debug" in arguments)
 
 

@@ -1,16 +1,13 @@
 """Attacks on everything that takes a model together with the table that it was fitted on."""
 
-import contextlib
-import io
 import warnings
 
 import numpy as np
 import pandas as pd
 
 import clinclust as cc
-from attack.attempts import Attack
+from attack.attempts import Attack, ran
 from attack.models import LONGEST, N, Saved, cohort
-from clinclust.cli import main
 from clinclust.errors import InputError
 
 
@@ -41,13 +38,11 @@ def _command(model, saved, frame, folder):
     """Return what `clinclust table` writes."""
     given, out = folder / "given.csv", folder / "table.csv"
     frame.to_csv(given, index=False)
-    said, told = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
-        code = main(["table", str(given), "--model", str(saved.whole), "--out", str(out), "--overwrite"])
-    if code == 2 and given.name in told.getvalue() and "Traceback" not in told.getvalue():
-        raise InputError(told.getvalue())
+    code, _, told = ran("table", given, "--model", saved.whole, "--out", out, "--overwrite")
+    if code == 2 and given.name in told and "Traceback" not in told:
+        raise InputError(told)
     if code != 0:
-        raise AssertionError(f"exit {code}: {told.getvalue()[:150]}")
+        raise AssertionError(f"exit {code}: {told[:150]}")
     return out.read_text(encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.check.check import better_priors, compute_statistics
-from clinclust.errors import InputError, SchemaError
+from clinclust.check.check import COLUMNS_OF_CHECKS, advice_of, better_priors, compute_statistics
+from clinclust.errors import SchemaError
+from clinclust.estimators.fitting import NOTHING_COMPARED
 from clinclust.estimators.subtype_model import cohort_of
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
@@ -138,25 +140,9 @@ def test_statistics_by_brute_force():
 
 
 @MISFIT
-def test_the_same_seed_gives_the_same_and_the_order_of_the_table_does_not_matter():
-    frame, _ = cohort()
-    model = wrong_model()
-    one, two = cc.check.check_model(model, frame), cc.check.check_model(model, frame)
-    pd.testing.assert_frame_equal(one.checks, two.checks)
-    with pytest.warns(cc.CohortWarning, match="another order"):
-        shuffled = cc.check.check_model(model, frame.sample(frac=1.0, random_state=2))
-    pd.testing.assert_frame_equal(one.checks, shuffled.checks)
-    pd.testing.assert_frame_equal(one.advice, shuffled.advice)
-    assert not cc.check.check_model(model, frame, random_state=5).checks["expected"].equals(one.checks["expected"])
-
-
-@MISFIT
 def test_what_cannot_be_checked_is_refused():
     frame, _ = cohort()
-    model = wrong_model()
-    with pytest.raises(InputError, match="check_model needs a fitted MAPDP"):
-        cc.check.check_model(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
-    found = cc.check.check_model(model, frame)
+    found = cc.check.check_model(wrong_model(), frame)
     with pytest.raises(KeyError):
         found.applied_to(wrong_schema().restricted_to(["one", "two"]))
     with pytest.raises(SchemaError, match="must be those of the schema"):
@@ -226,3 +212,95 @@ def test_better_priors_are_those_of_the_highest_marginal():
         [*list(schema)[:3], cc.Feature(name="visits", likelihood="negative_binomial", prior=stated)]
     )
     assert better_priors(cohort_of(fitted(frame, stated_schema), frame)) == {}
+
+
+# --- which features are advised to be one block -----------------------------------------------------------------------
+
+
+NAMES = list("abcdefgh")
+SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])
+
+
+def blocks(correlations, schema=SCHEMA, p=1e-6):
+    """Return the block of each feature that is advised one, and the rows of the advice."""
+    pairs = pd.DataFrame(
+        [(*pair, correlations.get("".join(pair), 0.0)) for pair in combinations(schema.names, 2)],
+        columns=["first", "second", "correlation"],
+    ).assign(p_of_largest=p)
+    pairs = pairs.loc[pairs["correlation"].abs().sort_values(ascending=False).index]
+    compared = pd.DataFrame({"feature": schema.names, "evidence": 0.0, "schema_line": None, "is_misfit": False})
+    checks = pd.DataFrame(columns=COLUMNS_OF_CHECKS).astype({"p": float, "distance": float})
+    advice, mended = advice_of(schema, compared, checks, pairs)
+    return {name: feature.block for name, feature in mended.items()}, advice
+
+
+def test_the_columns_are_those_of_the_comparison():
+    assert {"feature", "evidence", "schema_line", "is_misfit"} <= set(NOTHING_COMPARED.columns)
+
+
+def test_all_pairs_of_a_block_depend_on_each_other():
+    found, advice = blocks({"ab": 0.7, "ac": 0.6, "bc": -0.55, "ef": 0.5})
+    assert found == dict.fromkeys("abc", "depends_1") | dict.fromkeys("ef", "depends_2")
+    assert advice["problem"].tolist()[0] == "depends on b, c inside the subtypes"
+    assert advice["evidence"].iloc[0] == "r = 0.70 of a and b"
+
+
+def test_the_ends_of_a_chain_are_in_no_common_block():
+    found, advice = blocks({"ab": 0.8, "bc": 0.6, "cd": 0.7})
+    assert found == dict.fromkeys("ab", "depends_1") | dict.fromkeys("cd", "depends_2")
+    assert advice["feature"].tolist() == list("abcd")
+
+
+def test_what_depends_too_weakly_for_a_block_is_told_without_a_line():
+    found, advice = blocks({"ab": 0.7, "bc": 0.4, "ef": 0.3})
+    assert found == dict.fromkeys("ab", "depends_1")
+    advice = advice.set_index("feature")
+    assert advice["line"].isna().to_dict() == {"a": False, "b": False, "c": True, "e": True, "f": True}
+    assert advice.loc["c", "problem"] == "depends on b inside the subtypes"
+    assert advice.loc["c", "evidence"] == "r = 0.40 of b and c"
+
+
+def test_a_feature_with_two_problems_has_one_line_that_mends_both():
+    pairs = pd.DataFrame([("a", "b", 0.9, 1e-9)], columns=["first", "second", "correlation", "p_of_largest"])
+    compared = pd.DataFrame({"feature": NAMES, "declared": "gaussian", "better": "of the log", "evidence": 50.0})
+    compared["schema_line"] = [f"- {{name: {name}, likelihood: gaussian, transform: log}}" for name in NAMES]
+    compared["is_misfit"] = compared["feature"] == "a"
+    compared.loc[1:, "evidence"] = 0.0
+    checks = pd.DataFrame(columns=COLUMNS_OF_CHECKS).astype({"p": float, "distance": float})
+    advice, mended = advice_of(SCHEMA, compared, checks, pairs)
+    lines = advice.loc[advice["feature"] == "a", "line"]
+    assert set(lines) == {"- {name: a, likelihood: gaussian, transform: log, block: depends_1}"}
+    assert len(lines) == 2
+    assert (mended["a"].transform, mended["a"].block) == ("log", "depends_1")
+
+
+@pytest.mark.parametrize(("r", "p"), [(0.29, 1e-6), (0.9, 0.02)])
+def test_what_is_weak_or_may_be_chance_is_no_block(r, p):
+    found, advice = blocks({"ab": r}, p=p)
+    assert found == {}
+    assert advice.empty
+
+
+def test_dependence_of_more_than_half_of_the_features_is_told_and_is_no_block():
+    found, advice = blocks({"".join(pair): 0.6 for pair in combinations("abcde", 2)})
+    assert found == {}
+    assert advice["feature"].tolist() == list("abcde")
+    assert advice["line"].isna().all()
+    found, _ = blocks({"".join(pair): 0.6 for pair in combinations("abcd", 2)})
+    assert set(found) == set("abcd")
+
+
+def test_a_feature_joins_the_block_that_another_has():
+    schema = SCHEMA.with_changed(
+        [cc.Feature(**(f.content() | ({"block": "lipids"} if f.name == "a" else {}))) for f in SCHEMA]
+    )
+    found, advice = blocks({"ab": 0.6}, schema=schema)
+    assert found == {"b": "lipids"}
+    assert advice["feature"].tolist() == ["b"]
+
+
+def test_many_names_are_not_all_listed():
+    schema = cc.FeatureSchema([cc.Feature(name=f"f{n:02d}", likelihood="gaussian") for n in range(20)])
+    pairs = {f"{one}{two}": 0.6 for one, two in combinations(schema.names[:8], 2)}
+    _, advice = blocks(pairs, schema=schema)
+    assert advice["problem"].iloc[0] == "depends on f01, f02, f03, f04, f05 and 2 more inside the subtypes"

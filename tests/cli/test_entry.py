@@ -20,11 +20,11 @@ from command_line import (
     FIT,
     FOR_PYTHON,
     RESTARTS,
-    SEED,
     cohort,
     contents,
     fail_with,
     names_in,
+    refused_lines,
     run_process,
 )
 from scored import scored
@@ -145,24 +145,7 @@ def test_the_nearest_option_is_named(command, pair, value, here, must_refuse):
     assert message.options == {*pair, "--help"}
 
 
-@scored(
-    [
-        ("fit cohort.csv --shema x --outt=y -s --name '1=--a b' -3", "--shema --schema --outt --out -s"),
-        ("--quiet check x.csv", "--quiet"),
-        ("--debg check x.csv", "--debg --debug"),
-        ("fitt cohort.csv", "fitt 'fit'"),
-        ("fly", COMMANDS.replace("|", " ")),
-        ("'my cohort.csv'", "clinclust start cohort.csv'"),
-        ("fit", "--schema --out"),
-        ("fit cohort.csv", "--schema --out"),
-        ("draft x --sheet", "--sheet"),
-        ("draft x --she y", "--she --sheet"),
-        (f"{FIT} {SEED} 1.5", f"{SEED} '1.5'"),
-        (f"{FIT} --significance-level low", "--significance-level 'low'"),
-        (f"{FIT} --concentration mpa", "--concentration 'mpa' map cross-validation"),
-        (f"{FIT} --associations refti", "--associations refti"),
-    ]
-)
+@scored(refused_lines("arguments").items())
 def test_wrong_arguments_are_one_message_that_names_them(line, words, here, must_refuse):
     message, last = must_refuse(line).splitlines()
     assert message.lacks(words) == []

@@ -1,7 +1,6 @@
 """`clinclust fit`: the model that the options ask for, its files, small subtypes, and subtypes that are one column."""
 
 import html
-import json
 import re
 import shutil
 from pathlib import Path
@@ -10,10 +9,9 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, cohort, contents, exit_code, names_in, severities
-from scored import few
+from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, cohort, exit_code, names_in, severities
 
-from clinclust import MAPDP, FeatureSchema, __version__, compare_subtypes, read_cohort
+from clinclust import MAPDP, compare_subtypes, read_cohort
 from clinclust.methods import PublishedMAPDP
 
 
@@ -25,13 +23,6 @@ def test_the_defaults_of_the_command_are_the_recommended_ones(here, run_json):
     assert sorted(facts["files"]) == names_in("a/b") == sorted(FILES)
     assert [subtype["n"] for subtype in facts["subtypes"]] == [24, 16]
     assert facts["warnings"] == []
-
-
-def test_the_model_file_says_what_was_run(fitted):
-    text = json.loads((fitted / "model.json").read_text(encoding="utf-8"))
-    assert text["clinclust_version"] == __version__
-    assert text["parameters"]["n_restarts"] == 4
-    assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
 
 
 @pytest.mark.simulation
@@ -64,29 +55,7 @@ def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
     assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 
-@pytest.mark.simulation
-def test_a_search_can_be_given_a_time_limit(here, run, run_json):
-    facts = run_json(f"{FIT} {RESTARTS} 5000 --max-seconds 0.001")
-    assert facts["stopped_early"]
-    assert len(facts["warnings"]) == 1
-    assert MAPDP.load("out").stopped_early_
-
-
 # --- the number of subtypes -------------------------------------------------------------------------------------------
-@pytest.mark.simulation
-def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json, whole_reports):
-    facts = run_json(f"{FIT} --n-clusters 9", code=3)
-    model, number = MAPDP.load("out"), re.compile(r"\(9 [a-z]")
-    assert model.n_clusters is None
-    assert model.n_clusters_ == model.subtype_of_.size < 9
-    assert (facts["n_asked"], facts["n_subtypes"]) == (9, model.n_clusters_)
-    assert names_in("out") == sorted(FILES)
-    assert number.search(Path("out/subtypes.html").read_text(encoding="utf-8"))
-    book = openpyxl.load_workbook("out/subtypes.xlsx")
-    assert number.search(" ".join(str(row[0]) for row in book["Overview"].values))
-    assert ["Subtypes asked for", 9] in [list(row[:2]) for row in book["Summary"].iter_rows(values_only=True)]
-
-
 @pytest.fixture
 def continuum(here):
     frame = severities()
@@ -111,13 +80,6 @@ def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run
     Path("out/assignments.csv").unlink()
     (note,) = run("assign new.csv --model out").err.notes
     assert "assignments.csv" not in note
-
-
-@pytest.mark.simulation
-def test_published_slices_of_a_continuum_are_shown_when_asked_for(continuum, run_json):
-    facts = run_json(FIT)
-    assert facts["n_subtypes"] > 1
-    assert facts["divisions"] == []
 
 
 # --- small subtypes ---------------------------------------------------------------------------------------------------
@@ -148,40 +110,22 @@ def wild(wild_folder, tmp_path, monkeypatch):
     return MAPDP.load("out")
 
 
-@pytest.mark.simulation
-@pytest.mark.parametrize(("text", "floor", "number"), few([("0.1", 0.1, 4), ("20", 20, None)], 1))
-def test_the_fit_is_that_of_the_model_with_this_floor(wild, run, text, floor, number):
-    run(f"{FIT_WILD} --overwrite --min-size {text} {'' if number is None else f'--n-clusters {number}'}")
-    model = MAPDP.load("out")
-    options = {"n_clusters": number, "min_size": floor, "block_weights": None}
-    expected = PublishedMAPDP(model.schema_, **options, n_restarts=4, random_state=0)
-    expected.fit(read_cohort("cohort.csv"))
-    assert model.get_params() == expected.get_params()
-    assert model.min_size_ == expected.min_size_ > 1
-    np.testing.assert_array_equal(model.labels_, expected.labels_)
-    assert model.untested_.any()
-
-
 def test_subtypes_of_few_subjects_are_marked_where_a_floor_is_asked_for(wild, run_json):
     assert wild.subtype_of_.size > wild.n_clusters_  # some were merged
     assert wild.untested_.tolist() == (wild.cluster_sizes_ < 20).tolist()
     facts = run_json(f"{FIT_WILD} --overwrite")
     assert not any(subtype["untested"] for subtype in facts["subtypes"])
+    facts = run_json(f"{FIT_WILD} --overwrite --n-clusters 4 --min-size 0.1")
+    assert any(subtype["untested"] for subtype in facts["subtypes"])
+    assert MAPDP.load("out").min_size == 0.1
 
 
-def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, run_json):
+def test_a_number_that_the_search_did_not_find_keeps_the_floor_and_is_told(wild, run_json, whole_reports):
     facts = run_json(f"{FIT_WILD} --overwrite --n-clusters 50 --min-size 20", code=3)
     model = MAPDP.load("out")
     assert (model.n_clusters, model.min_size) == (None, 20)
     assert [subtype["untested"] for subtype in facts["subtypes"]] == wild.untested_.tolist()
-
-
-@pytest.mark.simulation
-@pytest.mark.parametrize("options", ["", "--min-size 5"])
-def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(wild, run, options, whole_reports):
-    before = contents("out")
-    run(f"report cohort.csv --model out --overwrite --associations none {options}")
-    assert contents("out") == before
+    assert re.search(r"\(50 [a-z]", Path("out/subtypes.html").read_text(encoding="utf-8"))
 
 
 def test_a_table_tests_none_that_the_fit_describes_only(wild, must_refuse, run):

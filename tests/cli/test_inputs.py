@@ -11,7 +11,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in
+from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in, refused_lines
 from reporting.stand_in import sections_of
 from scored import few, scored
 
@@ -148,23 +148,6 @@ CHOICES = [
 ]
 
 
-@pytest.mark.simulation
-@pytest.mark.parametrize("choice", CHOICES)
-def test_a_chosen_part_of_a_messy_table_is_checked_like_the_plain_table(choice, messy, run, run_json):
-    plain, part = (run_json(f"check {table}") for table in (CHECK[6:], f"messy.csv --schema schema.yaml {choice}"))
-    assert part.pop("warnings")
-    assert part | {"warnings": []} == plain
-    header, *notes = run(f"check messy.csv --schema schema.yaml {choice}").err.notes
-    assert "--header-row" in header
-    numbers = [set(filter(str.isdecimal, note.split())) for note in notes]
-    assert {"40", "80"} in numbers
-    assert {"6", "8"} in numbers
-    for line in ("draft cohort.csv --out a.yaml", f"draft messy.csv --out b.yaml {choice}"):
-        run(line)
-    plain, part = (FeatureSchema.from_yaml(f"{name}.yaml") for name in "ab")
-    assert list(plain) == list(part)
-
-
 def test_rows_of_a_chosen_part_are_those_of_the_file(messy, run_json):
     lines = Path("messy.csv").read_text(encoding="utf-8").splitlines()
     lines[6] = lines[6].replace(lines[6].split(",")[4], "99")
@@ -172,27 +155,7 @@ def test_rows_of_a_chosen_part_are_those_of_the_file(messy, run_json):
     assert faults_in(run_json(f"check messy.csv --schema schema.yaml {CHOICES[0]}", code=2)) == {"stage": [7]}
 
 
-@scored(
-    [
-        ("--where \"vist == 'baseline'\"", "'vist' 'visit'"),
-        ("--where \"visit == 'never'\"", "80"),
-        ("--drop visit,comment", "'comment'"),
-        ("--only who,falls --drop who,falls", "--only --drop"),
-        ("--keep last", "--one-row-per"),
-        ("--summarise falls=slope", "--one-row-per --time"),
-        ("--summarise falls --summarise =last", "'falls' '=last'"),
-        ("--one-row-per who --time age --summarise fals=mean --summarise falls=slop", "'falls' 'slope'"),
-        ("--one-row-per who --time visit --summarise falls=mean", "'visit' 'baseline'"),
-        ("--one-row-per who --time age --summarise falls=last --drop falls", "--drop"),
-        ("--header-row 2", "2"),
-        ("--sheet 2", "--sheet"),
-        ("--encoding martian", "martian"),
-        ("--header-row -1", "--header-row"),
-        ("--header-row x", "--header-row"),
-        ("--decimal ';'", "--decimal"),
-        ("--only ' '", "--only"),
-    ]
-)
+@scored(refused_lines("choices").items())
 def test_what_cannot_be_chosen_is_refused(options, words, messy, must_refuse):
     must_refuse(f"check messy.csv --schema schema.yaml {options}", naming=words)
 
@@ -203,7 +166,6 @@ WHERE = "visit == 'baseline' and age >= 45,5"
 CHOICE = f"--where {shlex.quote(WHERE)} --one-row-per 'Record ID' --by seen --keep last"
 ROWS = RowChoice(WHERE, "Record ID", "last", "seen").in_words()
 VISITS_SCHEMA = WIDE_SCHEMA.replace("name: who,", "name: Record ID,")
-FIT_SHEET = f"fit sheet.csv --schema schema.yaml --out out {QUICK}"
 FIT_VISITS = f"fit visits.csv --schema visits_schema.yaml --out out {QUICK}"
 CHECK_VISITS = "check visits.csv --schema visits_schema.yaml"
 
@@ -340,6 +302,9 @@ def sheet(here):
     frame = cohort()
     pd.concat([frame, frame.head(9).assign(who=[f"X{at}" for at in range(9)])]).to_csv("sheet.csv", index=False)
     return frame
+
+
+FIT_SHEET = f"fit sheet.csv --schema schema.yaml --out out {QUICK}"
 
 
 @pytest.mark.simulation

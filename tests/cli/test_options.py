@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort, fail_with
+from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort, fail_with, refused_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -69,6 +69,7 @@ def parameters(here, run, monkeypatch):
         ("--as-published --select-features auto", {**PUBLISHED, "select_features": "auto"}),
         ("--hyperparameters greedy --as-published", {**PUBLISHED, "hyperparameters": "greedy"}),
         ("--concentration 1", {"concentration": 1.0}),
+        ("--max-seconds 7", {"max_seconds": 7.0}),
         (f"{SEED} 3 {RESTARTS} 5 {JOBS} 1", {"random_state": 3, "n_restarts": 5, "n_jobs": 1}),
         ("--concentration map --coarsening 1", {"concentration": "map", "coarsening": 1.0}),
         *((f"--min-size {text}", {"min_size": floor}) for text, floor in ACCEPTED_FLOORS.items()),
@@ -89,81 +90,7 @@ def test_floors_are_shares_with_the_same_digits_or_whole_numbers_of_subjects(per
 
 # --- options that cannot be used --------------------------------------------------------------------------------------
 
-FLOORS = ["1", "0", "-3", "20.0", "60%", "0%", "0.0", "nan", "inf", "few", "0,02", "%", "nan%", "1e1%", "'2 percent'"]
-REFUSED = {
-    FIT: {
-        "--concentration nan": "--concentration",
-        f"--concentration 0 --coarsening 2 {JOBS} 0 --n-clusters 0 --max-seconds 0 --significance-level 2 --min-size 0 "
-        f"--suppress 1 --name Mild {RESTARTS} 0 {SEED} -1": f"--concentration --coarsening {JOBS} --n-clusters "
-        f"--max-seconds --significance-level --min-size --suppress --name {RESTARTS} {SEED}",
-        "--coarsening auto --select-features yes": "--coarsening --select-features",
-        "--coarsening auto --select-features yes --hyperparameters greedy": "--hyperparameters --coarsening --select-f",
-        "--n-clusters 41": "40",
-        "--significance-level 1 --name x=y": "--significance-level --name",
-        **dict.fromkeys([f"--min-size {text}" for text in FLOORS], "--min-size"),
-        "--min-size 21": "21 40 20",
-        "--name 1=Common --name 1=Rare": "1",
-        "--round-to 5 --min-n 9": "--round-to --min-n --suppress",
-        "--missing-is-harmless": "--missing-is-harmless --suppress",
-        "--suppress 9 --round-to 2": "--round-to",
-        "--suppress 9 --min-n 8": "--min-n --suppress",
-        "--suppress 41": "--suppress 40",
-        "--suppress --stability 5": "--stability --suppress",
-        "--suppress --posterior": "--posterior --suppress",
-        "--suppress --other-methods": "--other-methods --suppress",
-    },
-    f"fit cohort.csv --schema schema.yaml --out new {RESTARTS} 2": {
-        "--select-features yes": "--select-features yes --coarsening",
-        "--concentration map": "--concentration --coarsening",
-        "--hyperparameters greedy": "--hyperparameters --as-published",
-    },
-    f"fit few.csv --schema schema.yaml --out new {QUICK}": {"--other-methods": "--other-methods 12"},
-    "start cohort.csv": {"--min-size 1": "--min-size", "--dictionary-sheet A": "--dictionary"},
-    "report cohort.csv --model out --overwrite": {
-        "--name 9=Rare": "--name 9 2",
-        "--name Rare --min-size 0": "--min-size --name",
-        "--suppress 41": "--suppress 40",
-        "--suppress 40": "40",
-        f"{JOBS} 0": JOBS,
-    },
-    "table cohort.csv --model out --out t.html": {
-        "--name Mild": "--name",
-        "--name 7=Mild": "--name 7 2",
-        "--between 1 9": "--between 9 2",
-        "--between 2 2": "--between",
-        "--between 1 2 --min-size 20": "--between 16 --min-size",
-        "--name x --significance-level 2 --min-size 0": "--name --significance-level --min-size",
-        "--columns smd p": "--columns",
-        "--columns all all": "--columns",
-        "--columns all validated --suppress --round-to 5": "validated --round-to",
-        "--decimals 9": "--decimals",
-    },
-    "impute cohort.csv --model out --out one.csv": {f"--tables 0 {SEED} -1": f"--tables {SEED}"},
-    "impute cohort.csv --model out": {"": "--out"},
-    "compare cohort.csv --model out": {
-        "--method K-modes --n-resamples 0": "'K-modes' resamples",
-        f"{SEED} -1": SEED,
-        "--suppress 5": "--suppress",
-    },
-    "outcomes cohort.csv --model out": {
-        "": "--outcome --predictors",
-        "--outcome diet --covariates agee": "'diet' 'agee'",
-        "--predictors age --time days": "--time --outcome",
-        "--outcome age --suppress 5": "--suppress",
-    },
-    "check cohort.csv": {
-        "": "--schema --model",
-        "--schema schema.yaml --model out": "--schema --model",
-        "--schema schema.yaml --out n.yaml --overwrite --all-rows": "--out --overwrite --all-rows --model",
-        "--model out --cluster age": "--cluster --schema",
-    },
-    "draft cohort.csv": {
-        "--cluster tremr,seen --describe agee": "tremr 'tremor' agee 'age'",
-        "--cluster age --ignore age": "age --cluster --ignore",
-        "--dictionary missing.csv": "missing.csv",
-        "--dictionary-sheet A": "--dictionary-sheet --dictionary",
-    },
-}
+REFUSED = refused_lines("options")
 
 
 @pytest.mark.parametrize("line", REFUSED)

@@ -19,13 +19,14 @@ from command_line import (
     exit_code,
     fail_with,
     names_in,
+    refused_lines,
     replace_in_commands,
 )
 from scored import few, scored
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.writing import PRIVATE_FOLDER, changed_files, read_manifest, write_together
+from clinclust.files.writing import changed_files, read_manifest, write_together
 from clinclust.methods import PublishedMAPDP
 from clinclust.reporting import report
 
@@ -33,43 +34,7 @@ WRITING = ["draft", "fit", "report", "table", "assign"]
 
 
 # --- the place --------------------------------------------------------------------------------------------------------
-@scored(
-    [
-        # What a command reads is not replaced, whatever is asked for.
-        ("draft cohort.csv --out ./cohort.csv --overwrite", "cohort.csv"),
-        ("fit out/assignments.csv --schema out/model.json --out out", "out/assignments.csv out/model.json"),
-        ("report cohort.csv --model out --out cohort.csv", "cohort.csv"),
-        ("table cohort.csv --model out --out cohort.csv --overwrite", "cohort.csv"),
-        ("assign cohort.csv --model out --out cohort.csv --overwrite", "cohort.csv"),
-        ("assign old.csv --model out --cohort cohort.csv --out cohort.csv --overwrite", "cohort.csv"),
-        ("assign cohort.csv --model out --out out/assignments.csv --overwrite", "out/assignments.csv"),
-        ("impute cohort.csv --model out --out cohort.csv --overwrite", "cohort.csv"),
-        # A file is of its kind.
-        ("draft cohort.csv --out out/model.json --overwrite", ".yaml"),
-        ("check cohort.csv --model out --out mine.txt", ".yaml"),
-        ("table cohort.csv --model out --out t.pdf", ".pdf .docx"),
-        ("assign cohort.csv --model out --out schema.yaml", ".csv"),
-        ("impute cohort.csv --model out --out one.sav", ".csv .xlsx .parquet"),
-        ("outcomes cohort.csv --model out --outcome age --out outcomes.xlsx", ".csv"),
-        ("compare cohort.csv --model out --out m.xlsx", ".csv"),
-        # An empty name is not this folder.
-        *((f"{command} --out ''", "empty") for command in (*ARGUMENTS.values(), "draft cohort.csv --overwrite")),
-        *((line, "empty") for line in ("draft ''", "check cohort.csv --schema ''", "assign cohort.csv --model ' '")),
-        # The place is a folder for a folder, a file for a file, in a folder that exists.
-        ("fit cohort.csv --schema schema.yaml --out cohort.csv", "cohort.csv"),
-        ("fit cohort.csv --schema schema.yaml --out schema.yaml/out", "schema.yaml/out"),
-        ("fit cohort.csv --schema schema.yaml --out /proc/nowhere/out", "/proc/nowhere/out"),
-        ("assign cohort.csv --model out --out .", "."),
-        ("assign cohort.csv --model out --out nowhere/new.csv", "nowhere"),
-        ("table cohort.csv --model out --out nowhere/t.docx", "nowhere"),
-        # What exists may hold work.
-        ("draft cohort.csv --out schema.yaml", "schema.yaml --overwrite"),
-        ("check cohort.csv --model out --out schema.yaml", "schema.yaml --overwrite"),
-        ("report cohort.csv --model out", f"{' '.join(REPORTS)} --overwrite"),
-        ("report cohort.csv --model out --out other --overwrite", "other assignments.csv model.json --out"),
-        ("start cohort.csv --out out", "out assignments.csv --out"),
-    ]
-)
+@scored(refused_lines("places").items())
 def test_places_that_cannot_be_written(line, words, fit, must_refuse):
     shutil.copytree("out", "other", dirs_exist_ok=True)
     shutil.copy("cohort.csv", "old.csv")
@@ -174,21 +139,6 @@ def assert_is_whole(names):
     MAPDP.load("out")
 
 
-@pytest.mark.simulation
-@pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
-def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(
-    failing, fit, run, monkeypatch, whole_reports
-):
-    replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
-    out, err = run(f"{FIT} --overwrite", code=3)
-    assert err.startswith(f"clinclust: {failing} ")
-    assert "disk" in err
-    # The report of the earlier run is gone, and not beside the model of this one.
-    assert_is_whole([name for name in FILES if name != failing])
-    assert MAPDP.load("out").n_restarts == 2
-    assert failing not in out
-
-
 def failing_for(name):
     write = report.write_findings
 
@@ -267,24 +217,6 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert again.startswith("report cohort.csv ")
     assert_is_whole(FILES_OF_A_MODEL)
-
-
-@pytest.mark.simulation
-def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch, whole_reports):
-    def copy(*arguments, **options):
-        shutil.copytree("out", "killed")  # what a kill at this moment would leave
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        replace_in_commands(patched, "write_findings", copy)
-        run(FIT, code=130)
-    shutil.rmtree("out")
-    Path("killed").rename("out")
-    assert changed_files(Path("out"), read_manifest(Path("out"))) == []
-    run("report cohort.csv --model out --associations none")
-    private, *names = names_in("out")
-    assert PRIVATE_FOLDER.fullmatch(private)  # it goes when it is a week old
-    assert names == sorted(FILES)
 
 
 @pytest.mark.parametrize("lost", few(["model.npz", "model.json"], 1))

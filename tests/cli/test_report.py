@@ -97,17 +97,7 @@ def test_a_report_is_rounded_as_a_data_protection_officer_asks(fit, run):
 
 
 @pytest.mark.simulation
-def test_rows_in_another_order_are_put_back(fit, run):
-    assert run(f"{REPORT} --out a").err == ""
-    cohort().sample(frac=1, random_state=1).to_csv("cohort.csv", index=False)
-    assert len(run(f"{REPORT} --out b").err.notes) == 1
-    for name in REPORTS:
-        assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
-
-
-@pytest.mark.simulation
 def test_a_report_can_hold_other_methods(fit, run):
-
     run(f"{REPORT} --out again --other-methods")
     sheet = sections_of("again/subtypes.xlsx")["Other methods"]
     assert "K-harmonic means, K of MAP-DP" in [row[0].value for row in sheet.iter_rows()]

@@ -13,49 +13,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import read_beside
 from command_line import QUICK, REPORTS, exit_code, fail_with, replace_in_commands
 from scored import few
 
 from clinclust import FeatureSchema, draft_schema
+from schemas import stored_text
 
 pytestmark = pytest.mark.usefixtures("whole_reports")
 N = 80
 TABLE = "table cohort.csv --model out --out"
-PLANTED = {
-    "a level of a categorical feature": "Zanzibarish",
-    "a level of an ordered one": "agonisingly",
-    "a level of a described feature": "huntingtonly",
-    "a level of an ignored column": "northwardly",
-    "a yes of few": "affirmatively",
-    "a code for missing": "refusedly",
-    "a synonym": "yessirly",
-    "a mark": "uncertainish",
-    "a unit that one cell has": "kurumgish",
-    "a value that is excluded": "fatalish",
-    "whom a question was asked": "askedish",
-    "an identifier": "patientish-17",
-    "the lowest weight": "31.07",
-    "the highest weight": "213.77",
-    "the highest count": "417",
-    "the highest score": "739",
-}
-RULES = """\
-clinclust: 1
-rows: {where: "course != 'fatalish'"}
-missing_codes: ["", refusedly]
-features:
-  - {name: who, role: id}
-  - {name: origin, likelihood: categorical, levels: [inland, coastal, Zanzibarish]}
-  - {name: pain, likelihood: binomial, levels: ["none", mild, agonisingly]}
-  - {name: diagnosis, likelihood: categorical, role: describe, levels: [common, frequent, huntingtonly]}
-  - {name: ward, likelihood: categorical, role: ignore, levels: [south, northwardly]}
-  - {name: fever, likelihood: bernoulli, levels: ["no", affirmatively], synonyms: {yessirly: affirmatively}}
-  - {name: weight, likelihood: gaussian, minimum: 31.07, maximum: 213.77, marks: [uncertainish], unit: kg}
-  - {name: visits, likelihood: poisson, maximum: 417, asked_if: "course = 'askedish'"}
-  - {name: score, likelihood: binomial, trials: 739}
-  - {name: walk, likelihood: gaussian}
-  - {name: course, role: ignore}
-"""
+PLANTED = read_beside(__file__)["planted"]
+RULES = stored_text("planted")
 
 
 def cohort():

@@ -68,16 +68,3 @@ def test_outcomes_and_predictors_are_said_and_written(tmp_path, monkeypatch, run
     hazards = written[(written["measure"] == "hazard ratio") & written["versus"].notna()].set_index("method")
     assert out.lacks(" ".join(f"{hazards.loc[method, 'estimate']:.3g}" for method in ("bch", "naive"))) == []
     assert "age: 1." in run(f"{command} --predictors age").out  # about 1.1 a year
-
-
-@pytest.mark.simulation
-def test_methods_are_said_and_written(fit, run):
-    methods = ["K-means, K by silhouette", "Mean shift"]
-    command = "compare cohort.csv --model out --n-resamples 1"
-    command += "".join(f" --method '{method}'" for method in methods)
-    out = run(f"{command} --out methods.csv").out
-    assert [method for method in ("MAP-DP", *methods) if f"{method}: " not in out] == []
-    written = pd.read_csv("methods.csv")
-    assert written["method"].tolist() == ["MAP-DP", *methods]
-    assert written.loc[0, "agreement"] == 1.0
-    assert run(f"{command} --quiet").out == ""

@@ -65,13 +65,6 @@ def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(her
     assert "--overwrite" not in message
 
 
-@pytest.mark.simulation
-def test_the_time_is_that_of_the_options_given(here, run):
-    assert run(f"{START} --max-seconds 0.001 --quiet").out == ""
-    assert " seconds" in run(f"{START} --out plain").out
-    assert "0.01 seconds" in run("start cohort.csv --out limited --max-seconds 0.01 --associations none").out
-
-
 def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, run):
     Path("cohort.yaml").write_text(SCHEMA.replace("trials: 4", "trials: 2"), encoding="utf-8")
     assert "stage: " in run(START, code=2).err
@@ -230,18 +223,6 @@ def test_repeated_identifiers_and_faults_of_cells_are_told_at_once(table, run):
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize(
-    "table_of_people",
-    [visits(times=1), *(visits(who=who).drop(columns="Visit No") for who in ("family_id", "household id"))],
-    ids=["one row each", "members of families", "members of households"],
-)
-def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
-    table_of_people.to_csv("visits.csv", index=False)
-    assert "several_rows" not in read_cohort("visits.csv").attrs
-    assert run(f"{START_VISITS} --quiet").err == ""
-
-
-@pytest.mark.simulation
 def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run, whole_reports):
     run("draft visits.csv --out schema.yaml")
     out, err = run("check visits.csv --schema schema.yaml")
@@ -269,3 +250,15 @@ def test_start_reads_a_dictionary(table, run, must_refuse, monkeypatch):
     assert len(pd.read_csv("visits-subtypes/assignments.csv")) == 60
     assert FeatureSchema.from_yaml("visits.yaml")["hb"].label == "The hb"
     must_refuse(f"{lines[0]} --quiet --out other", naming="visits.yaml --dictionary")
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(
+    "table_of_people",
+    [visits(times=1), *(visits(who=who).drop(columns="Visit No") for who in ("family_id", "household id"))],
+    ids=["one row each", "members of families", "members of households"],
+)
+def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
+    table_of_people.to_csv("visits.csv", index=False)
+    assert "several_rows" not in read_cohort("visits.csv").attrs
+    assert run(f"{START_VISITS} --quiet").err == ""

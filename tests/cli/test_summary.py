@@ -32,13 +32,6 @@ def test_a_draft_says_what_each_column_is(here, capsys):
     assert (here / "draft.yaml").exists()
 
 
-def test_a_check_says_what_is_used_and_missing(here, capsys):
-    found, _ = summary(capsys, "check", "cohort.csv", "--schema", "schema.yaml", "--json")
-    assert found["clustered"] == ["falls", "tremor", "stage", "crp"]
-    assert (found["described"], found["identifiers"]) == (["age"], ["who"])
-    assert found["missing"] == {"crp": 2 / 40}
-
-
 def test_what_is_refused_is_said_by_column_without_values(here, capsys):
     cohort().assign(stage="late").drop(columns="falls").to_csv("bad.csv", index=False)
     found, err = summary(capsys, "check", "bad.csv", "--schema", "schema.yaml", "--json", code=2)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from calls import calls_of
 from command_line import refused
 from one_column import compared, only
+from reporting.stand_in import fitted_cohort, gathered
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW
@@ -16,9 +19,13 @@ import clinclust as cc
 from clinclust.cli import main
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.differences import Contrast, combined
+from clinclust.comparisons.frame import decimals_of_mean
+from clinclust.disclosure.counts import feature_counts
 from clinclust.errors import InputError
+from clinclust.reporting.compared import Compared, decimals_of
 from clinclust.roles import REASONS
 from clinclust.schema import Feature, FeatureSchema
+from schemas import stored_schema
 
 TIGHT = {"rtol": 1e-10, "atol": 0}
 
@@ -52,22 +59,7 @@ def cohort():
     ).astype(object)
     values = frame.drop(columns="patient")
     frame[values.columns] = values.mask(rng.random(values.shape) < 0.1)
-    schema = FeatureSchema(
-        [
-            Feature(name="patient", role="id"),
-            Feature(name="tremor", likelihood="bernoulli", levels=("no", "yes"), label="Tremor", section="Motor"),
-            Feature(name="flag", likelihood="bernoulli"),
-            Feature(name="face", likelihood="binomial", trials=4),
-            Feature(name="stage", likelihood="binomial", levels=("0", "1", "1.5", "2")),
-            Feature(name="state", likelihood="binomial", minimum=1, maximum=4),
-            Feature(name="phenotype", likelihood="categorical", levels=("tremor", "rigid", "mixed")),
-            Feature(name="falls", likelihood="poisson"),
-            Feature(name="visits", likelihood="geometric"),
-            Feature(name="years", likelihood="exponential", unit="years"),
-            Feature(name="pressure", likelihood="gaussian", transform="log", unit="mmHg"),
-            Feature(name="probability", likelihood="gaussian", role="describe"),
-        ]
-    )
+    schema = stored_schema("compared_with_scipy")
     return frame, labels, schema, compare_subtypes(frame, labels, schema, min_size=10)
 
 
@@ -286,20 +278,6 @@ def test_unusable_settings_are_refused(unusable):
         gaussian([1, 2, 3, 4], [0, 0, 1, 1], **unusable)
 
 
-def test_text_is_carried_as_it_is():
-    formula = '=HYPERLINK("http://x","y")'
-    schema = FeatureSchema(
-        [
-            Feature(
-                name="{x!r}", likelihood="bernoulli", levels=("@no", formula), label="`1+1`", section="<b>", unit="%d"
-            )
-        ]
-    )
-    result = compare_subtypes(pd.DataFrame({"{x!r}": [formula, "@no", formula]}), [0, 0, 0], schema)
-    assert result.loc[0, ["feature", "label", "section", "level"]].tolist() == ["{x!r}", "`1+1`", "<b>", formula]
-    assert result.loc[0, "count"] == 2
-
-
 def test_the_number_of_subjects_costs_no_calls():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(2000, 30))).rename(columns="x{}".format)
@@ -470,18 +448,6 @@ def test_one_test_combines_both_parts(point_masses):
     assert np.isfinite(combined([Contrast(p=0.0), Contrast(p=0.5)]).statistic)  # a p of 0 is one too small for a float
 
 
-def test_the_table_has_a_line_for_each_part_and_one_p(point_masses):
-    *_, result = point_masses
-    rows = cc.subtype_table(result).rows
-    assert [row.label.text for row in rows] == [
-        "CRP: 0, n (%)",
-        "CRP, if not 0 (mg/L), median [Q1, Q3]",
-        "age, mean (SD)",
-    ]
-    assert rows[0].cells[-1].text == "<0.001"
-    assert rows[1].cells[-1].text == ""
-
-
 @pytest.mark.parametrize("options", [{"threshold": 10}, {"threshold": 5}, {"rounding": 10}])
 def test_a_small_count_at_the_spike_is_withheld_with_all_that_tells_it(point_masses, options):
     frame, group, schema, _ = point_masses
@@ -585,3 +551,35 @@ def test_levels_are_counted_of_scales_whose_mean_and_median_say_little(levels, t
     assert (cc.suppress_small_cells(frame)["kind"] != "level").all()
     audit = cc.disclosure.audit_disclosure(frame)
     assert audit["cell"].isin(levels).sum() == (rows["count"].between(1, 9)).sum()
+
+
+# --- one rule for the decimals of means, whoever prints or judges them ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spreads", "step", "decimals"),
+    [
+        ([14.9], None, 1),
+        ([1.94], None, 2),
+        ([5.0], None, 2),
+        ([0.0018], None, 5),
+        ([250.0], None, 0),
+        ([math.nan, 14.9, 0.1], None, 1),  # the first that is shown
+        ([math.nan], None, 2),
+        ([], None, 2),
+        ([0.0], None, 2),
+        ([250.0], 0.5, 2),
+        ([0.0056], 0.005, 4),
+    ],
+)
+def test_the_rule(spreads, step, decimals):
+    assert decimals_of_mean(spreads, step) == decimals
+
+
+def test_subtype_table_and_audit_agree_on_every_feature():
+    findings = gathered(*fitted_cohort())
+    audited = {counts.name: counts.decimals for counts in feature_counts(findings.comparisons)}
+    compared = Compared(findings.comparisons)
+    printed = {name: decimals_of(feature, "mean") for name, feature in compared.features.items()}
+    assert printed == audited
+    assert len(set(printed.values())) > 2

@@ -12,27 +12,13 @@ import clinclust as cc
 from clinclust.comparisons import compare
 from clinclust.comparisons.compare import Measure, Rows, summarise
 from clinclust.comparisons.differences import contrast_of
+from schemas import stored_schema
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 
 N = 900
-SCHEMA = cc.FeatureSchema(
-    [
-        cc.Feature(name="patient", role="id"),
-        cc.Feature(name="weight", likelihood="gaussian", unit="kg"),
-        cc.Feature(name="crp", likelihood="gaussian", transform="log", role="describe"),
-        cc.Feature(name="troponin", likelihood="gaussian", transform="log", limit="below"),
-        cc.Feature(name="pack_years", likelihood="exponential", spike=[0.0]),
-        cc.Feature(name="days", likelihood="exponential"),
-        cc.Feature(name="falls", likelihood="poisson"),
-        cc.Feature(name="visits", likelihood="geometric"),
-        cc.Feature(name="pain", likelihood="binomial", trials=4),
-        cc.Feature(name="stage", likelihood="ordinal", levels=["I", "II", "III"]),
-        cc.Feature(name="asthma", likelihood="bernoulli", levels=["no", "yes"], role="describe"),
-        cc.Feature(name="site", likelihood="categorical", levels=["A", "B", "C"]),
-    ]
-)
+SCHEMA = stored_schema("in_partitions")
 
 
 def a_table(seed=0):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from clinclust.comparisons import compare_subtypes
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import FeatureSchema
+from schemas import stored_schema
 
 ENDS = ["estimate", "lower", "upper"]
 CLOSE = {"rtol": 1e-8, "atol": 1e-10}
@@ -18,17 +19,7 @@ MIRROR = {
     "standardised_difference": lambda ends: -ends,
     "ratio": lambda ends: 1 / ends,
 }
-SCHEMA = FeatureSchema(
-    [
-        Feature(name="yes", likelihood="bernoulli", contrast="rank"),
-        Feature(name="level", likelihood="categorical", levels=("0", "1", "2")),
-        Feature(name="scale", likelihood="binomial", trials=10, contrast="rank"),
-        Feature(name="count", likelihood="poisson", contrast="rank"),
-        Feature(name="long", likelihood="geometric"),
-        Feature(name="duration", likelihood="exponential"),
-        Feature(name="measured", likelihood="gaussian", contrast="rank"),
-    ]
-)
+SCHEMA = stored_schema("compared")
 DRAWN = {"yes": 2, "level": 3, "scale": 11, "count": 31, "long": 4, "duration": 4000, "measured": 4000}
 
 

@@ -200,16 +200,6 @@ def test_the_log_ratios_are_those_of_a_count_without_the_subject(seed, n_levels,
             assert evidence[subject, subtype] == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_division_that_a_feature_makes_alone_is_named():
-    rng = np.random.default_rng(0)
-    sex, kind = rng.integers(0, 2, N), rng.integers(0, 2, N)
-    frame = pd.DataFrame({f"x{place}": rng.normal(3.0 * kind, 1.0) for place in range(4)})
-    found = named(frame.assign(sex=np.array(["female", "male"])[sex]), 2 * sex + kind)
-    assert found[["column", "role"]].to_numpy().tolist() == [["sex", "cluster"]]
-    assert sorted(map(len, found["groups"].item())) == [2, 2]
-    assert found["others"].item() < 0.2
-
-
 def test_the_columns_that_tell_a_division_best_are_named():
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], [60, 40, 50])

@@ -147,12 +147,6 @@ def test_densities_integrate_to_one_over_durations(fitted):
     assert np.trapezoid(np.exp(model.score_samples(rows)), grid) == pytest.approx(np.exp(missing), rel=0.01)
 
 
-def test_a_saved_model_adjusts_bit_for_bit(fitted, tmp_path):
-    model, table, _ = fitted
-    loaded = cc.MAPDP.load(model.save(tmp_path / "model"))
-    assert np.array_equal(loaded.predict_proba(table), model.predict_proba(table))
-
-
 @pytest.mark.parametrize(
     "forged",
     [

@@ -6,26 +6,13 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
+from schemas import stored_schema
 
 QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 RNG = np.random.default_rng(8)
 N = 60
 GROUPS = np.arange(N) % 3
-FEATURES = {
-    "gäit": {"likelihood": "gaussian"},
-    "crp": {"likelihood": "gaussian", "transform": "log", "unit": "mg/L"},
-    "falls": {"likelihood": "poisson"},
-    "stay": {"likelihood": "exponential"},
-    "visits": {"likelihood": "geometric"},
-    "sex": {"likelihood": "bernoulli", "levels": ["male", "female"]},
-    "pain": {"likelihood": "binomial", "minimum": 1, "maximum": 5},
-    "class": {"likelihood": "binomial", "levels": ["NYHA I", "NYHA II", "NYHA III"]},
-    "stage": {"likelihood": "ordinal", "trials": 2},
-    "kind": {"likelihood": "categorical", "levels": ["a", "b, c", "d"]},
-    "drinks": {"likelihood": "poisson", "spike": 0},
-    "nothing": {"likelihood": "gaussian"},
-}
-SCHEMA = cc.FeatureSchema([cc.Feature(name=name, **fields) for name, fields in FEATURES.items()])
+SCHEMA = stored_schema("centroids")
 FRAME = pd.DataFrame(
     {
         "gäit": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(5.0 * GROUPS)),
@@ -131,7 +118,7 @@ def test_a_feature_of_two_parts_has_those_of_both(model):
 def test_the_rows_are_in_the_order_of_the_schema_and_tell_of_no_uninformative_feature(model):
     found = model.cluster_parameters_
     assert found["feature"].drop_duplicates().tolist() == [
-        *(name for name in FEATURES if name not in ("drinks", "nothing")),
+        *(name for name in SCHEMA.names if name not in ("drinks", "nothing")),
         "drinks: spike",
         "drinks: rest",
     ]

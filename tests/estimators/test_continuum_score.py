@@ -7,12 +7,10 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 import clinclust as cc
-from clinclust.errors import InputError
 from clinclust.estimators.explanation import find_continuum
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.divisions import verdict
-from clinclust.reporting.sheets.overview import trust
 from clinclust.reporting.sheets.subjects import on_continuum_score
 
 
@@ -132,15 +130,6 @@ def test_nominal_levels_are_ordered_along_the_score():
     assert np.corrcoef(found.score, own)[0, 1] > 0.9
 
 
-def test_what_is_no_search_of_this_cohort_is_refused():
-    frame, _ = severity(n=40)
-    model = fitted(frame)
-    with pytest.raises(InputError, match="rows"):
-        cc.continuum_score(model, frame.iloc[1:])
-    with pytest.raises(InputError, match="made by a clinician"):
-        cc.continuum_score(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
-
-
 @pytest.mark.simulation
 @pytest.mark.parametrize("severity", [0.0, 1.0])
 def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(severity):
@@ -156,19 +145,3 @@ def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(
     assert ("give about 17%" in said) == (severity == 0.0)
     (tested,) = verdict(findings)
     assert ("use the continuum score" in tested) == (severity == 1.0)
-
-
-@pytest.mark.simulation
-@pytest.mark.parametrize("shift", [0.0, 10.0])
-def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(160, 6)), columns=list("abcdef"))
-    frame["a"] += shift * (np.arange(160) % 2)  # two groups, but no second feature says so
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
-    assert (model.n_clusters_, len(model.fit_.tree_test_.joins)) == (1, int(shift > 0.0))
-    findings = Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, model.labels_, schema), 0.01, None, {})
-    page = " ".join(trust(findings).notes)
-    assert "orders subjects by chance" in page
-    assert "use the continuum score" not in page
-    assert page.count("No evidence of subtypes") == 1

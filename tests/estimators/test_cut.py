@@ -1,6 +1,5 @@
 """A cut is the fit itself with its clusters merged: every public number of it follows from those of the fit."""
 
-import copy
 import json
 
 import numpy as np
@@ -13,7 +12,7 @@ from test_saving import digest, edited, with_arrays, with_the_right_salt
 import clinclust as cc
 from clinclust import MAPDP
 from clinclust.engine.problem.problem import clusters_of, pose
-from clinclust.errors import InputError, NotFittedError
+from clinclust.errors import InputError
 from clinclust.estimators.fit import SubtypeMixture
 from clinclust.methods import PublishedMAPDP
 
@@ -174,12 +173,6 @@ def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
     assert_same(PublishedMAPDP(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
 
 
-def test_copies_of_a_cut_are_the_same(plain):
-    model, frame = plain
-    cut = model.cut(2)
-    assert digest(copy.deepcopy(cut), frame) == digest(cut, frame)
-
-
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
     rng = np.random.default_rng(0)
@@ -239,26 +232,7 @@ def test_any_groups_of_clusters_make_subtypes_by_size(plain):
     assert merged.cluster_sizes_.tolist() == [len(frame) - model.cluster_sizes_[1], model.cluster_sizes_[1]]
 
 
-def test_nothing_is_cut_before_a_fit():
-    with pytest.raises(NotFittedError, match="call fit first"):
-        PublishedMAPDP().cut(2)
-
-
 # --- saving -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.simulation
-def test_a_cut_comes_back_to_the_bit_and_can_be_cut_again(fitted, tmp_path):
-    model, frame = fitted
-    cut = model.cut(2)
-    loaded = MAPDP.load(cut.save(tmp_path / "model"))
-    assert_same(loaded, cut)
-    assert_says_the_same(loaded, cut, frame)
-    assert loaded.n_clusters == 2
-    assert_same(loaded.cut(3), model.cut(3))
-    assert_same(loaded.cut(None), model)
-    first, again = (tmp_path / "model", loaded.save(tmp_path / "again"))
-    assert (first / "model.json").read_bytes() == (again / "model.json").read_bytes()
 
 
 EDITS = {
@@ -304,14 +278,6 @@ def test_what_is_saved_of_a_cut_differs_from_the_fit_in_the_map_alone(plain, tmp
 
 
 # --- comparisons and associations -------------------------------------------------------------------------------------
-
-
-def test_the_table_of_a_cut_compares_its_bare_labels(plain):
-    model, frame = plain
-    cut, schema = model.cut(3), model.schema_
-    valid = schema.validate(frame)
-    of_labels = cc.Partition(cut.labels_, schema, made_by="anybody")
-    assert cc.subtype_table(cut, valid).to_html() == cc.subtype_table(of_labels, valid).to_html()
 
 
 def three_levels(n=240):

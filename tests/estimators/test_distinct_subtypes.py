@@ -11,10 +11,10 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from scored import few
 
-from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition, distinct_subtypes
+from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, distinct_subtypes
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.settle import adjusted_rand_index
-from clinclust.errors import InputError, NotFittedError
+from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 from clinclust.estimators.fit import DISTINCT_LEVEL
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
@@ -386,18 +386,6 @@ def test_everything_wrong_is_said_at_once(three):
 def test_levels_outside_are_refused(three, level):
     with pytest.raises(InputError, match="significance_level must be a number above 0 and below 1"):
         distinct_subtypes(three[0], three[1], significance_level=level)
-
-
-def test_only_a_fitted_model_and_its_cohort_are_accepted(three):
-    model, frame, groups, _ = three
-    with pytest.raises(NotFittedError, match=r"call model.fit\(frame\) first"):
-        distinct_subtypes(PublishedMAPDP(model.schema_), frame)
-    with pytest.raises(InputError, match="needs a fitted MAPDP; these subtypes were made by a clinician"):
-        distinct_subtypes(Partition(groups, model.schema_, made_by="a clinician"), frame)
-    with pytest.raises(InputError, match="holds other subjects or other values"):
-        distinct_subtypes(model, frame + 1.0)
-    with pytest.raises(InputError, match="model must be a fitted MAPDP"):
-        distinct_subtypes(frame, frame)
 
 
 def test_the_stage_is_told_in_the_log(monkeypatch, caplog):

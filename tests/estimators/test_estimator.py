@@ -67,6 +67,7 @@ AFTER_FIT = {
     "score": lambda model, frame, folder: model.score(frame),
     "impute": lambda model, frame, folder: model.impute(frame),
     "save": lambda model, frame, folder: model.save(folder),
+    "cut": lambda model, frame, folder: model.cut(2),
     "labels_": lambda model, frame, folder: model.labels_,
     "fit_": lambda model, frame, folder: model.fit_,
     "n_features_in_": lambda model, frame, folder: model.n_features_in_,

@@ -226,17 +226,6 @@ def test_a_floor_that_leaves_nothing_to_compare_is_refused_before_the_search(flo
 # --- saving -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("floor", [FLOOR, 0.1])
-def test_a_floor_is_saved(floor, wild, tmp_path):
-    model, frame = wild
-    cut = model.cut(None, min_size=floor)
-    loaded = MAPDP.load(cut.save(tmp_path / "model"))
-    assert_same(loaded, cut)
-    assert_says_the_same(loaded, cut, frame)
-    assert (loaded.min_size, loaded.min_size_) == (floor, cut.min_size_)
-    assert_same(loaded.cut(None), model)
-
-
 def test_an_edited_floor_is_refused(wild, tmp_path):
     folder = wild[0].cut(None, min_size=FLOOR).save(tmp_path / "model")
     for floor, said in ((3, "the subtypes are not those"), (0, "min_size_ is 0"), (183, "min_size_ is 183")):

@@ -7,22 +7,14 @@ from cohorts import mixed_cohort
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clinclust import CohortWarning, Feature, FeatureSchema, Partition
+from clinclust import CohortWarning, Partition
 from clinclust.errors import InputError
 from clinclust.estimators.cohort_table import CohortFingerprint, fingerprint_of, seven_digits
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.methods import PublishedMAPDP
+from schemas import stored_schema
 
-SCHEMA = FeatureSchema(
-    [
-        Feature(name="who", role="id"),
-        Feature(name="pressure", likelihood="gaussian"),
-        Feature(name="falls", likelihood="poisson"),
-        Feature(name="stage", likelihood="ordinal", levels=("a", "b", "c")),
-        Feature(name="centre", likelihood="categorical", levels=("x", "y", "z"), role="describe"),
-    ],
-    missing_codes=("", "NA"),
-)
+SCHEMA = stored_schema("fingerprint")
 NAMELESS = SCHEMA.restricted_to(SCHEMA.names[1:])
 numbers = st.one_of(st.none(), st.floats(-1e12, 1e12, allow_subnormal=False))  # which have no seven digits
 rows = st.tuples(

@@ -11,6 +11,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
+from cases import read_beside
 from cohorts import LEVELS, TRIALS, feature, mixed_cohort, random_hyperparameters
 from scipy.special import logsumexp
 
@@ -283,26 +284,7 @@ def test_everything_wrong_with_hyperparameters_is_said_at_once():
 
 
 def test_every_bad_parameter_is_said_at_once():
-    bad = {
-        "schema": "schema.yaml",
-        "n_clusters": 0,
-        "min_size": 1,
-        "concentration": 0.0,
-        "coarsening": 0.0,
-        "block_weights": {"pressure": 0.0},
-        "missing": "mean",
-        "select_features": 1,
-        "calibrate": "yes",
-        "outlying_share": 1.0,
-        "n_restarts": 0,
-        "init": "kmeans",
-        "hyperparameters": {"x0": 3.0},
-        "max_sweeps": 2.5,
-        "max_seconds": 0.0,
-        "n_jobs": 0,
-        "random_state": -1,
-        "progress": "yes",
-    }
+    bad = read_beside(__file__)["bad_parameters"]
     with pytest.raises(ValueError, match="concentration") as error:
         PublishedMAPDP(**bad).fit(two_groups())
     for name in bad:
@@ -349,14 +331,6 @@ def test_parameters_that_do_not_go_together(parameters, said):
     with pytest.raises(ValueError, match="cannot be combined in one fit") as refused:
         PublishedMAPDP(**parameters).fit(two_groups())
     assert [word for word in said.split() if word not in str(refused.value)] == []
-
-
-def test_numpys_numbers_are_numbers():
-    numbers = {"concentration": np.float32(3), "n_restarts": np.int64(4), "max_sweeps": np.uint8(200)}
-    found = PublishedMAPDP(**numbers, n_jobs=np.int32(1), random_state=np.int64(0)).fit(two_groups())
-    expected = PublishedMAPDP(concentration=3, n_restarts=4, n_jobs=-1, random_state=0).fit(two_groups())
-    assert found.log_joint_ == expected.log_joint_
-    assert found.labels_.tolist() == expected.labels_.tolist()
 
 
 def test_unknown_parameters_are_refused_and_nothing_is_set():

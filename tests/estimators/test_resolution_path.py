@@ -11,7 +11,7 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
-from clinclust import MAPDP, Feature, FeatureSchema, log_joint
+from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
 from clinclust.engine.joint_estimates.selection import independent_share
 from clinclust.engine.kernels.moves import new_partition
@@ -231,30 +231,6 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
         schema, coarsening=model.coarsening_, outlying_share=0.01, init=model.labels_, n_restarts=1, random_state=0
     ).fit(frame)
     assert again.log_joint_ == pytest.approx(model.log_joint_, abs=1e-6)
-
-
-@pytest.mark.simulation
-def test_the_number_of_threads_changes_no_bit(contaminated):
-    frame, schema, _, _ = contaminated
-    one, two = (
-        PublishedMAPDP(schema, coarsening="auto", n_restarts=2, random_state=4, n_jobs=jobs).fit(frame.iloc[:120])
-        for jobs in (1, 2)
-    )
-    assert one.log_joint_ == two.log_joint_
-    assert one.labels_.tobytes() == two.labels_.tobytes()
-    assert one.outliers_.tobytes() == two.outliers_.tobytes()
-    pd.testing.assert_frame_equal(one.restarts_, two.restarts_, check_exact=True)
-
-
-def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contaminated, tmp_path):
-    frame, _, _, model = contaminated
-    back = MAPDP.load(model.save(tmp_path / "model"))
-    assert back.coarsening == "auto"
-    assert (back.outliers_ == model.outliers_).all()
-    assert back.outlying_share_ == 0.01
-    pd.testing.assert_frame_equal(back.tree_.merges, model.tree_.merges)
-    assert (back.tree_.subtype_of(1)[back.tree_.labels] == 0).all()
-    assert back.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
 # --- figures --------------------------------------------------------------------------------------------------------

@@ -136,16 +136,6 @@ def test_a_model_takes_the_new_tree_with_its_test_and_keeps_both(severe, tmp_pat
 
 
 @pytest.mark.simulation
-def test_what_was_joined_again_is_told_as_one_continuum(severe):
-    _, _, _, distinct = severe
-    assert not distinct.test.problems(distinct.tree)
-    joins = distinct.joins
-    assert joins["accepted"].iloc[0]
-    assert (~joins["accepted"]).any()
-    assert (joins.loc[~joins["accepted"], "p"] >= 0.05).all()
-
-
-@pytest.mark.simulation
 def test_two_sides_and_distinct_ones_are_left_as_they_are():
     rng = np.random.default_rng(0)
     for n_groups in (2, 3):

@@ -225,15 +225,6 @@ def test_few_amounts_are_described_only_and_the_fit_says_so():
     assert model.impute(frame)["gaussian0"].notna().all()
 
 
-def test_a_model_is_the_same_after_saving(fitted, tmp_path):
-    model, frame, _, _ = fitted
-    model.save(tmp_path / "model")
-    again = cc.MAPDP.load(tmp_path / "model")
-    assert again.schema_ == model.schema_
-    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
-    assert again.hyperparameters_ == model.hyperparameters_
-
-
 def test_what_would_fill_in_an_amount_is_refused():
     frame, schema, _ = cohort(7)
     with pytest.raises(ValueError, match="spike or a limit"):

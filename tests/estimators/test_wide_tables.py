@@ -136,16 +136,6 @@ def test_every_likelihood_is_searched_so(monkeypatch):
     assert model.log_joint_ <= expected + 1e-6
 
 
-def test_a_saved_model_is_the_same(wide, tmp_path):
-    model, frame, _ = wide
-    loaded = cc.MAPDP.load(model.save(tmp_path / "model"))
-    assert loaded.select_features == "auto"
-    assert loaded.prior_strength_ == model.prior_strength_
-    assert loaded.selected_features_ == model.selected_features_
-    assert loaded.hyperparameters_ == model.hyperparameters_
-    assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
-
-
 @pytest.mark.simulation
 def test_associations_are_validated_without_each_feature():
     frame, schema, _ = three_groups(n=90, n_features=24, apart=7.0)

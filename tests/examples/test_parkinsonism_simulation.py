@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import read_beside
 from separability import error_rates
 from simulate import MISSING, simulate, write_cohort
 from truth import GROUP_SIZES, GROUPS, SCHEMA, differing, outcome_table, published, read_truth
@@ -17,24 +18,7 @@ import clinclust as cc
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "parkinsonism"
 
-# Typed from the paper (Raykov et al. 2016), groups 1 to 4: Table 3, probability of "yes".
-TABLE_3 = {
-    "Resting tremor (present and typical)": ("0.81", "0.91", "0.42", "0.78"),
-    "Resting tremor (absent)": ("0.14", "0.06", "0.42", "0.11"),
-    "Symptoms in the past week": ("0.58", "0.94", "1.00", "0.67"),
-}
-# Table 4: lowest and highest score, then the mean score.
-TABLE_4 = {
-    "Facial expression": (0, 4, "1.42", "1.47", "0.42", "2.33"),
-    "Tremor at rest (face, lips and chin)": (0, 4, "0.05", "0.32", "0.23", "1.00"),
-    "Rigidity (right upper extremity)": (0, 4, "0.90", "1.30", "0.38", "2.11"),
-    "Rigidity (left upper extremity)": (0, 4, "0.62", "1.33", "0.19", "2.00"),
-    "Rigidity (right lower extremity)": (0, 4, "0.46", "0.97", "0.04", "2.56"),
-    "Rigidity (left lower extremity)": (0, 4, "0.38", "1.06", "0.04", "2.67"),
-    "Finger taps (left hand)": (0, 4, "0.65", "1.41", "0.50", "2.33"),
-    "PD state during exam": (1, 4, "2.65", "3.85", "4.00", "3.00"),
-    "Modified Hoehn and Yahr stage": (0, 7, "2.46", "3.19", "1.62", "6.33"),
-}
+TABLE_3, TABLE_4 = (read_beside(__file__)[f"table_{number}"] for number in (3, 4))
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +83,7 @@ def test_published_parameters_are_the_truth_to_the_printed_digit(schema, truth):
     by_title = {schema[name].title: row for name, row in published(truth).iterrows()}
     assert set(by_title) == set(TABLE_3) | set(TABLE_4)
     for title, printed in TABLE_3.items():
-        assert tuple(by_title[title][list(GROUPS[:4])]) == printed, title
+        assert by_title[title][list(GROUPS[:4])].tolist() == printed, title
         assert by_title[title]["source"] == "Table 3"
         assert schema[by_title[title].name].likelihood == "bernoulli"
     for title, (lowest, highest, *printed) in TABLE_4.items():

@@ -3,21 +3,10 @@
 import numpy as np
 import pandas as pd
 
-import clinclust as cc
+from schemas import stored_schema
 
 SIZES = (40, 30, 20)
-SCHEMA = cc.FeatureSchema(
-    [
-        cc.Feature(name="hospital", likelihood="categorical", levels=("north", "south"), role="describe"),
-        cc.Feature(name="gait", likelihood="gaussian"),
-        cc.Feature(name="crp", likelihood="gaussian", transform="log"),
-        cc.Feature(name="falls", likelihood="poisson"),
-        cc.Feature(name="tremor", likelihood="binomial", trials=4),
-        cc.Feature(name="fatigue", likelihood="bernoulli", levels=("no", "yes")),
-        cc.Feature(name="gene", likelihood="categorical", levels=("a", "b", "c")),
-        cc.Feature(name="died", likelihood="bernoulli", levels=("no", "yes"), role="describe"),
-    ]
-)
+SCHEMA = stored_schema("clear_groups")
 CLUSTERED = ("gait", "crp", "falls", "tremor", "fatigue", "gene")
 
 

@@ -229,14 +229,6 @@ def test_only_what_was_done_is_said():
     assert table.prepared == "counts and measurements after the transform of the schema, every column standardised"
 
 
-def test_columns_of_any_cohort_are_standardised():
-    frame, _ = cohort(0, 0.2)
-    matrix = encode(SCHEMA.validate(frame), SCHEMA.clustered).matrix
-    assert matrix.shape == (90, 8)
-    np.testing.assert_allclose(matrix.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(matrix.std(axis=0), 1.0)
-
-
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200, 1.9e307])
 def test_the_unit_of_a_measurement_does_not_matter(unit):
     column = np.array([1.0, 2.0, 4.0, 9.0])

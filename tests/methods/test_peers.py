@@ -121,13 +121,6 @@ def test_equal_subjects_need_a_given_bandwidth():
     assert methods.MeanShift(bandwidth=0.5).fit(values).cluster_sizes_.tolist() == [50, 40]
 
 
-def test_a_kind_of_covariance_is_kept():
-    frame, _ = cohort(0, 0.0)
-    model = methods.GaussianMixture(SCHEMA, n_clusters=2, covariance="diag", n_restarts=2, random_state=0).fit(frame)
-    assert model.covariance_ == "diag"
-    assert "diagonal covariances, a number given" in model.made_by
-
-
 @pytest.mark.simulation
 @pytest.mark.parametrize("name", ["KMeans", "GaussianMixture"])
 @pytest.mark.parametrize("criterion", ["silhouette", "calinski_harabasz"])
@@ -158,11 +151,6 @@ def test_separation_of_one_cluster_is_not_defined_and_of_many_subjects_it_is_sam
     assert sampled == measure_separation(values, np.arange(6000) % 2, 0)
     whole = sklearn.metrics.silhouette_score(values, np.arange(6000) % 2)
     assert sampled["silhouette"] == pytest.approx(whole, abs=0.01)
-
-
-def test_an_unknown_criterion_is_refused():
-    with pytest.raises(ValueError, match="choose_by must be 'bic' or 'silhouette' or 'calinski_harabasz'"):
-        methods.KMeans(choose_by="elbow").fit(np.arange(10.0)[:, None])
 
 
 def harmonic_objective(values, centres):

@@ -16,7 +16,8 @@ from clinclust import reporting
 from clinclust.estimators.fit import SubtypeTree
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.reporting.report import ReportOptions, gather_findings
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import FeatureSchema
+from schemas import stored_schema
 
 # A stand-in cannot be fitted again without one of its features.
 write_report = partial(reporting.write_report, associations=None, overwrite=True)
@@ -258,44 +259,7 @@ def cohort(N=120):
     frame["pain"] = np.array(["none", "mild", "severe"])[later.binomial(2, np.array([0.1, 0.4, 0.7])[labels])]
     frame["admissions"] = later.negative_binomial(0.8, 0.8 / (0.8 + np.array([1.0, 2.0, 6.0])[labels]))
     frame.insert(0, "patient", [f"{i:04d}" for i in rng.permutation(N) + 1])
-
-    def motor(name, likelihood, label, **kwargs):
-        return Feature(name=name, likelihood=likelihood, label=label, section="Motor examination", **kwargs)
-
-    def other(name, likelihood, label, **kwargs):
-        return Feature(name=name, likelihood=likelihood, label=label, section="Non-motor and general", **kwargs)
-
-    no_yes, described = {"levels": ("no", "yes")}, "Probability of PD, as rated by a specialist"
-    schema = FeatureSchema(
-        [
-            Feature(name="patient", role="id", label="Patient"),
-            motor("tremor", "bernoulli", "Resting tremor (present and typical)", **no_yes),
-            motor("bradykinesia", "bernoulli", "Bradykinesia", **no_yes),
-            motor("falls_ever", "bernoulli", "Falls since the onset of symptoms, as reported by the patient", **no_yes),
-            motor("face", "binomial", "Facial expression", trials=4),
-            motor("rigidity_right", "binomial", "Rigidity (right upper extremity)", trials=4),
-            motor("rigidity_left", "binomial", "Rigidity (left upper extremity)", trials=4),
-            motor("finger_taps", "binomial", "Finger taps (left hand)", trials=4),
-            motor("hoehn_yahr", "binomial", "Modified Hoehn and Yahr stage", levels=stages),
-            motor("state", "binomial", "PD state during exam", minimum=1, maximum=4),
-            motor("phenotype", "categorical", "Motor phenotype", levels=("tremor dominant", "rigid", "mixed")),
-            motor("falls", "poisson", "Falls in the past month"),
-            other("sleep", "bernoulli", "Sleep disorder", **no_yes),
-            other("constipation", "bernoulli", "Constipation", **no_yes),
-            other("depression", "binomial", "Depression", trials=3),
-            other("visits", "geometric", "Visits before the diagnosis", unit="visits"),
-            other("years", "exponential", "Time since onset", unit="years"),
-            other("crp", "gaussian", "C-reactive protein", transform="log", unit="mg/L"),
-            other("systolic", "gaussian", "Systolic blood pressure", unit="mmHg"),
-            other("copper", "gaussian", "Caeruloplasmin copper", unit="g/L"),
-            other("dementia", "bernoulli", "Dementia", **no_yes),
-            other("pain", "ordinal", "Pain", levels=("none", "mild", "severe")),
-            other("admissions", "negative_binomial", "Admissions to hospital"),
-            other("probability_of_pd", "gaussian", described, role="describe", unit="%"),
-        ],
-        title="Simulated parkinsonism cohort",
-    )
-    return frame, schema, labels
+    return frame, stored_schema("parkinsonism"), labels
 
 
 def fitted_cohort():

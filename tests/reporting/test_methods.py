@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from cases import cases_beside
 
 from clinclust import Feature, FeatureSchema
 from clinclust.reporting.sheets.methods import methods
@@ -32,25 +33,7 @@ def test_every_work_that_is_cited_is_listed_and_no_other(findings):
     assert not any("Miller JW" in reference or "Pitman" in reference for reference in found.references)
 
 
-@pytest.mark.parametrize(
-    ("given", "attributes", "says", "cites"),
-    [
-        ({}, {}, "was set to 3 in advance", None),
-        ({"concentration": "map"}, {}, "the mode of its posterior", None),
-        ({"concentration": "cross-validation"}, {}, "held-out subjects", None),
-        ({"concentration": [1, 3]}, {}, "values tried with the highest log joint", None),
-        ({}, {"coarsening_": 0.8}, "raised to the power 0.8 (Miller and Dunson, 2019)", "Miller JW"),
-        ({"coarsening": "auto"}, {"coarsening_": 0.75}, "bore out", "Miller JW"),
-        ({}, {"outlying_share_": 0.01}, "prior probability of 0.01; 0 values were set aside", None),
-        ({"calibrate": True}, {"temperature_": 1.2}, "divided by a temperature, 1.20 (Guo et al., 2017)", "Guo C"),
-        ({"select_features": True}, {}, "21 of 21 have a distribution in each subtype", None),
-        ({"select_features": "auto"}, {"prior_strength_": 4.0}, "in a shorter search before", None),
-        ({"select_features": "auto"}, {"prior_strength_": 4.0}, "about as strong as 5 subjects", None),
-        ({"hyperparameters": "greedy"}, {}, "greedy coordinate search", None),
-        ({"hyperparameters": {"tremor": {"a": 1.0}}}, {}, "Those of 1 feature were stated in advance", None),
-        ({"init": "single"}, {}, "with all subjects in one subtype", None),
-    ],
-)
+@pytest.mark.parametrize(("given", "attributes", "says", "cites"), cases_beside(__file__, "settings"))
 def test_the_settings_are_told(findings, given, attributes, says, cites):
     changed = with_settings(findings, given, **attributes)
     assert says in text_of(changed)

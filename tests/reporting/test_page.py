@@ -9,20 +9,11 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 
-from clinclust import compare_subtypes
-from clinclust.disclosure.counts import Rule
-from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.plots import plot_tree
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page import SCRIPT, STYLE, as_svg, illustrations, write_page
-from clinclust.reporting.sheets.overview import overview, trust
-
-from .conftest import GENERATED
-from .stand_in import sections_of, write_report
+from clinclust.reporting.page import SCRIPT, STYLE, as_svg, write_page
 
 VOID = {"meta", "br"}
 
@@ -125,20 +116,6 @@ def test_every_figure_has_a_name_and_a_caption(page):
     assert {"Systolic blood pressure", "Subtype 1"} <= shown
 
 
-def test_the_overview_says_what_marks_each_subtype(page, model, frame):
-    (place,) = [i for i, text in enumerate(page.texts) if text == ("caption", "The subtypes")]
-    cells = [text for tag, text in page.texts[place:] if tag in ("td", "th")]
-    rows = [cells[5 + 5 * row : 10 + 5 * row] for row in range(3)]
-    for subtype, (name, size, percent, marks, clear) in enumerate(rows):
-        own = model.membership_[model.labels_ == subtype, subtype]
-        assert name.partition(":")[0] == str(subtype + 1)
-        assert (size, percent) == (str(len(own)), f"{100 * len(own) / len(frame):.1f}")
-        assert clear == f"{100 * np.mean(own >= 0.95):.0f}"
-        assert marks.count("\n") == 1
-    falls = frame["falls"].astype(float)
-    assert f"↑Falls in the past month, {falls[model.labels_ == 2].mean():.2f} ({falls.mean():.2f})" in rows[2][3]
-
-
 def luminance(colour):
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
@@ -193,34 +170,6 @@ def test_paper_has_neither_folds_nor_scroll_areas():
     assert "details::details-content { content-visibility: visible; block-size: auto; }" in on_paper
     assert ".scroll { overflow: visible; max-height: none; }" in on_paper
     assert "details caption { padding: 0.3rem 0; font-size: 1.1rem; }" in on_paper  # the summary is not printed
-
-
-def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame):
-    comparisons = compare_subtypes(frame, model.labels_, model.schema_)
-    findings = Findings(FittedCohort(model, model.schema_.validate(frame, warn=False)), comparisons, 0.01)
-    assert "tree" in {illustration.name for illustration in illustrations(findings)}
-    shared = findings.for_sharing(Rule(min(findings.sizes.values()) + 1))
-    assert "tree" not in {illustration.name for illustration in illustrations(shared)}
-    assert any(note.startswith("Small numbers withheld: ") for note in trust(shared).notes)
-    assert overview(shared).tables[0].rows[2][1:] == ["[c]"] * 3
-
-
-def test_the_page_says_what_the_workbook_says(page, workbook_path):
-    shown = " ".join(" ".join(text for _, text in page.texts).split())
-    book = sections_of(workbook_path)
-    on_both = [sheet for sheet in book.values() if sheet.title in ("Overview", "Subtype table", "Trust", "Methods")]
-    assert len(on_both) == 4
-    for sheet in on_both:
-        texts = [cell.value for row in sheet.iter_rows() for cell in row if isinstance(cell.value, str)]
-        assert texts
-        joined = [text for text in texts if (" " not in text or len(text) < 100) and ": " not in text]
-        assert all(" ".join(text.split()) in shown for text in joined if not text.endswith(("features", "subjects")))
-
-
-@pytest.mark.simulation
-def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
-    again = write_report(model, frame, tmp_path / "again.HTML", generated=GENERATED)
-    assert again.read_bytes() == page_path.read_bytes()
 
 
 def test_numbers_bands_and_empty_cells(tmp_path):

@@ -76,22 +76,6 @@ def test_a_workbook_has_no_list_of_subjects(fitted, tmp_path):
 
 
 @pytest.mark.simulation
-def test_subtypes_without_a_subject_in_the_sample_are_left_out(cohort, tmp_path, monkeypatch):
-    frame, schema = cohort
-    monkeypatch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
-    estimator = cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False)
-    sampled = estimator.fit(dd.from_pandas(frame, npartitions=2, sort=False)).in_sample()[1].index
-    rare = frame.index.difference(sampled)[:25]
-    frame = frame.assign(**{f"y{i}": frame[f"y{i}"].mask(frame.index.isin(rare), -25.0) for i in range(4)})
-    table = dd.from_pandas(frame, npartitions=2, sort=False)
-    model = estimator.fit(table)
-    assert model.cluster_sizes_.tolist()[2:] == [25]
-    with pytest.warns(cc.CohortWarning, match="leaves out 1 of 3"):
-        page = written((model, table), tmp_path / "report.html").read_text()
-    assert "of all 975 rows of these subtypes" in page
-
-
-@pytest.mark.simulation
 def test_a_table_that_is_its_own_sample_is_reported_as_in_memory(cohort, tmp_path):
     frame, schema = cohort
     table = dd.from_pandas(frame, npartitions=2, sort=False)

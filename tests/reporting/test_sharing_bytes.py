@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from cases import read_beside
 from scored import few, scored
 
 from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
@@ -122,51 +123,13 @@ class Law(NamedTuple):
         return self.cohort(self.first | counts)
 
 
+def law_of(name, cohort):
+    return Law(cohort, **read_beside(__file__)[name])
+
+
 RARE = ("rare", "kind", "holes", "events")
-WITHHELD = Law(
-    withheld_cohort,
-    {"rare": (4, 3), "kind": (2, 5), "holes": (4, 6), "events": (3, 4)},
-    (
-        {"rare": (1, 2)},
-        {"rare": (2, 7)},
-        {"kind": (5, 2)},
-        {"holes": (2, 8)},
-        {"holes": (8, 2)},
-        {"events": (1, 6)},
-        {"rare": (6, 1), "kind": (3, 4), "holes": (6, 6), "events": (9, 1)},
-    ),
-    {"rare": (30, 24)},
-    {"suppress": 10},
-)
-ROUNDED = Law(
-    rounded_cohort,
-    {
-        **{"size": (75, 55), "missing": (0, 10), "yes": (30, 20), "rare": (5, 5), "level": (40, 20)},
-        **{"level_missing": (0, 0), "events": (0, 0), "events_missing": (5, 0), "values_missing": (5, 10)},
-    },
-    (
-        {"size": (76, 54), "values_missing": (6, 9)},
-        {"missing": (2, 8)},
-        {"missing": (0, 12)},
-        {"yes": (32, 18)},
-        {"yes": (31, 21)},
-        {"rare": (3, 7)},
-        {"rare": (7, 4)},
-        {"level": (38, 22)},
-        {"level_missing": (2, 0)},
-        {"events": (1, 2)},
-        {"events": (-2, -1)},
-        {"events_missing": (6, 0)},
-        {"events_missing": (4, 1)},
-        {"values_missing": (3, 12)},
-        {
-            **{"size": (76, 54), "missing": (1, 9), "rare": (3, 7), "level": (39, 21), "level_missing": (1, 0)},
-            **{"events": (2, 1), "values_missing": (6, 9)},
-        },
-    ),
-    {"yes": (33, 20)},
-    {"suppress": 10, "round_to": BASE},
-)
+WITHHELD = law_of("withheld", withheld_cohort)
+ROUNDED = law_of("rounded", rounded_cohort)
 LAWS = pytest.mark.parametrize("law", [WITHHELD, ROUNDED], ids=["withheld", "rounded"])
 
 

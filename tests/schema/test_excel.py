@@ -1,6 +1,7 @@
 """A schema in Excel: what is written comes back, and what a person types is read as strictly as YAML."""
 
 import datetime
+import re
 import tempfile
 import zipfile
 from pathlib import Path
@@ -8,16 +9,19 @@ from pathlib import Path
 import openpyxl
 import pandas as pd
 import pytest
+from cases import cases_beside
 from hypothesis import given
 from schema_strategies import schemas
 from scored import scored
 
 import clinclust as cc
+from clinclust.cli import main
 from clinclust.data import data
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import REGISTRY
 from clinclust.roles import ROLES
 from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema.feature_schema import instruments, schema_of_instrument
 
 _TEMPORARY = tempfile.TemporaryDirectory()
 FOLDER = Path(_TEMPORARY.name)
@@ -89,23 +93,12 @@ def test_sorted_added_and_blank_rows_are_read_in_the_order_of_the_table():
 
 
 FAULTS = [
-    ({"F3": "bernouli"}, ["row 3, cell F3: sex: likelihood: must be one of", "Did you mean 'bernoulli'?"]),
-    ({"E4": "target"}, ["row 4, cell E4: crp: role: must be one of cluster, adjust, arm"]),
-    ({"H5": "four"}, ["row 5, cell H5: pain: trials: must be a number"]),
+    *cases_beside(__file__, "workbook"),
     ({"G3": datetime.date(2024, 2, 1)}, ["row 3, cell G3: sex: levels: is a date", "format the cell as text"]),
-    ({"D3": "=A1"}, ["row 3, cell D3: sex: label: is a formula"]),
-    ({"B3": True}, ["row 3, cell B3: name: is the truth value TRUE"]),
     ({"G3": "f, m", "O3": None}, ["row 3, cell G3: sex: levels:", "there are 1", "write |"]),
-    ({"Z1": "lable", "Z3": "Sex"}, ["row 1, cell Z1: 'lable' is no column of a schema. Did you mean 'label'?"]),
-    ({"Z1": "label"}, ["row 1, cell Z1: label: the column is given twice"]),
-    ({"Z3": "a note"}, ["row 3, cell Z3: the column has no name in row 1"]),
-    ({"B5": "sex"}, ["row 5, cell B5: sex: two features have this name"]),
     ({"B4": None}, ["row 4, cell B4: name is missing"]),
-    ({"A4": "third"}, ["row 4, cell A4: order: must be a number"]),
-    ({"O3": "w: f"}, ["cell O3: sex: synonyms: 'w: f' is no pair"]),
     ({"G3": "f | -9", "O3": None}, ["row 3, cell B3: sex: level '-9' is also one of the missing_codes of the schema"]),
-    ({"B1": "title"}, ["row 1, cell B1: 'title' is no column"]),
-]  # fmt: skip
+]
 
 
 @scored(FAULTS)
@@ -196,3 +189,50 @@ def test_lists_hold_every_word_and_each_word_is_explained():
     texts_of = data("schema_workbook")
     assert set(Feature.model_fields) <= set(texts_of["columns"])
     assert set(REGISTRY) == set(texts_of["words"]["likelihood"])
+
+
+# --- ready schemas of instruments, and schemas put together -----------------------------------------------------------
+
+
+SUMS = {"phq9": 27, "gad7": 21, "hads": 42, "nihss": 42}
+
+
+@pytest.mark.parametrize("name", instruments())
+def test_an_instrument_names_its_source_and_comes_back_from_yaml(name):
+    schema = FeatureSchema.of_instrument(name)
+    comments = [line for line in schema_of_instrument(name).splitlines() if line.startswith("#")]
+    source = re.search(r"\b[12]\d{3}, [\w ]+ \d+, \d+-\d+", comments[-1])[0]  # year, journal, volume, pages
+    listed = (Path(__file__).parents[2] / "schemas" / "README.md").read_text(encoding="utf-8")
+    assert source in next(line for line in listed.splitlines() if line.startswith(f"| `{name}` |"))
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+    assert all(feature.is_clustered and feature.label for feature in schema)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_sum_of_the_items_has_the_published_range(name):
+    assert sum(feature.trials for feature in FeatureSchema.of_instrument(name)) == SUMS[name]
+
+
+def test_an_unknown_instrument_is_refused_with_the_known_ones():
+    with pytest.raises(InputError, match=r"no instrument 'phq8'.*phq9"):
+        FeatureSchema.of_instrument("phq8")
+
+
+def test_what_is_no_schema_and_no_name_is_refused():
+    with pytest.raises(InputError, match="no instrument None"):
+        FeatureSchema.of_instrument(None)
+
+
+def test_the_features_of_all_instruments_make_one_schema():
+    together = FeatureSchema([feature for name in instruments() for feature in FeatureSchema.of_instrument(name)])
+    assert len(together) == sum(len(FeatureSchema.of_instrument(name)) for name in instruments())
+
+
+def test_the_command_lists_and_prints_them(capsys):
+    assert main(["schemas"]) == 0
+    listed = capsys.readouterr().out
+    assert "phq9: PHQ-9, depression (9 columns)" in listed
+    assert main(["schemas", "phq9"]) == 0
+    assert FeatureSchema.from_yaml(capsys.readouterr().out) == FeatureSchema.of_instrument("phq9")
+    assert main(["schemas", "phq8"]) == 2
+    assert "there is no instrument" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from schema_strategies import schemas
 from clinclust.errors import CohortError, CohortWarning, SchemaError
 from clinclust.schema import Feature, FeatureSchema, validation
 from clinclust.schema.reading import read_column
+from schemas import stored_schema
 
 
 def column(dtype, *checks, nullable=True, **fields):
@@ -172,20 +173,7 @@ def test_validation_reads_each_column_once(monkeypatch):
     assert caught.value.failures["column"].tolist() == ["id", "a", "a", "b", "b"]
 
 
-WHOLE = FeatureSchema(
-    [
-        Feature(name="id", role="id"),
-        Feature(name="site", role="id"),
-        Feature(name="séx", likelihood="bernoulli", levels=["f", "m"]),
-        Feature(name="gait", likelihood="gaussian", minimum=0, maximum=5, unit="m/s"),
-        Feature(name="falls", likelihood="poisson", complete=True),
-        Feature(name="stage", likelihood="ordinal", levels=["I", "II", "III"]),
-        Feature(name="pain", likelihood="binomial", trials=10),
-        Feature(name="crp", likelihood="gaussian", transform="log", spike=-5),
-        Feature(name="ward", role="ignore"),
-    ],
-    missing_codes=["", "-9"],
-)
+WHOLE = stored_schema("whole")
 RAW = pd.DataFrame(
     {
         "id": ["a", "a", "b"],

@@ -2,11 +2,14 @@
 
 import pandas as pd
 import pytest
+from cases import cases_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import cohorts
 
-from clinclust import Feature, FeatureSchema, SchemaError
+from clinclust import Feature, FeatureSchema, SchemaError, draft_schema
+from clinclust.files.row_choice import RowChoice
+from clinclust.files.text_table import ColumnNotes, add_notes
 from clinclust.roles import REASONS, ROLES
 from clinclust.schema.yaml_files import on_unused
 
@@ -137,3 +140,68 @@ def test_a_feature_that_cannot_be_declared_so_is_not_replaced():
         schema.replace("crp", name="other")
     with pytest.raises(KeyError):
         schema.replace("crq", label="x")
+
+
+# --- a schema says which rows are the cohort, and refuses what says nothing of rows ----------------------------------
+
+
+TEXT = """\
+clinclust: 1
+rows: {rows}
+features:
+  - {{name: falls, likelihood: poisson}}
+"""
+FEATURES = [Feature(name="falls", likelihood="poisson")]
+
+
+@pytest.mark.parametrize(("rows", "problem"), cases_beside(__file__, "no_rows"))
+def test_what_chooses_no_rows_is_refused_with_its_line(rows, problem):
+    with pytest.raises(SchemaError, match=problem):
+        FeatureSchema.from_yaml(TEXT.format(rows=rows))
+
+
+def test_rows_are_given_as_a_dictionary_too():
+    choice = RowChoice(where="visit == 'a'", one_row_per="Record ID", by="date", dates="day-first")
+    schema = FeatureSchema(FEATURES, rows=choice.as_dict())
+    assert schema.rows == choice
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema != FeatureSchema(FEATURES)
+    assert schema.fingerprint != FeatureSchema(FEATURES).fingerprint
+    with pytest.raises(SchemaError, match="rows: must say which rows"):
+        FeatureSchema(FEATURES, rows=["visit"])
+
+
+@pytest.mark.parametrize(("one", "other", "agree"), cases_beside(__file__, "row_choices"))
+def test_choices_agree_if_they_choose_the_same(one, other, agree):
+    assert RowChoice(**one).agrees_with(RowChoice(**other)) is agree
+    assert RowChoice(**other).agrees_with(RowChoice(**one)) is agree
+
+
+def test_a_choice_is_said_in_words_that_command_no_terminal():
+    choice = RowChoice(one_row_per="id", keep="last", by="seen")
+    assert choice.in_words() == "one row for each id, the last by seen"
+    assert not {"\x1b", "\n"} & set(RowChoice(one_row_per="a\x1b[31m\nb").in_words())
+
+
+def test_blocks_that_differ_by_case_or_spaces_are_refused():
+    text = """\
+clinclust: 1
+features:
+  - {name: systolic, likelihood: gaussian, block: RR}
+  - {name: diastolic, likelihood: gaussian, block: rr}
+  - {name: pulse, likelihood: gaussian, block: r r}
+"""
+    with pytest.raises(SchemaError) as refused:
+        FeatureSchema.from_yaml(text)
+    said = "differs from the block 'RR' above by case or spaces only, and would be another block"
+    assert [problem.partition(said)[0] for problem in refused.value.problems] == [
+        "line 4: diastolic: block: 'rr' ",
+        "line 5: pulse: block: 'r r' ",
+    ]
+    with pytest.raises(SchemaError, match="block: 'rr' differs"):
+        FeatureSchema([Feature(name=name, likelihood="gaussian", block=name) for name in ("RR", "rr")])
+
+
+def test_a_draft_writes_a_block_in_one_way():
+    frame = pd.DataFrame({name: [f"{k % 7}.{k % 3}" for k in range(30)] for name in ("one", "two")})
+    add_notes(frame, {"one": ColumnNotes(block="RR", kind="number"), "two": ColumnNotes(block="rr", kind="number")})
+    assert {feature.block for feature in draft_schema(frame)} == {"RR"}

@@ -1,9 +1,9 @@
-# ruff: noqa: E501 - tables of cases read best with one case a line
 import os
 from contextlib import suppress
 
 import pytest
 import yaml
+from cases import cases_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import AWKWARD, schemas
@@ -11,101 +11,16 @@ from scored import scored
 
 from clinclust.errors import SchemaError
 from clinclust.schema import Feature, FeatureSchema
+from schemas import stored_text
 
-COHORT = """\
-clinclust: 1                                  # format version
-title: Parkinsonism cohort
-missing_codes: ["", NA, "-9"]                 # for every column
-features:
-  - {name: patient_id, role: id}
-  - {name: tremor_at_rest, likelihood: bernoulli, levels: ["no", "yes"], label: Resting tremor, section: Motor}
-  - {name: facial_expression, likelihood: binomial, trials: 4, label: Facial expression, section: Motor}
-  - {name: hoehn_yahr, likelihood: binomial, levels: ["0", "1", "1.5", "2", "2.5", "3", "4", "5"]}   # scored 0..7
-  - {name: phenotype, likelihood: categorical, levels: [tremor, rigid, mixed]}
-  - {name: falls, likelihood: poisson}
-  - {name: years_since_onset, likelihood: exponential, unit: years}
-  - {name: crp, likelihood: gaussian, transform: log, unit: mg/L, missing_codes: [-9, 99.5]}
-  - {name: probability_of_pd, likelihood: gaussian, role: describe}
-"""
+COHORT = stored_text("documented")
 
 
 def one(feature, head="clinclust: 1\n"):
     return f"{head}features:\n  - {feature}\n"
 
 
-MALFORMED = [
-    ("", ["line 1", "empty"]),
-    ("\n\n# only a comment\n", ["line 1", "empty"]),
-    ("- a\n- b\n", ["line 1", "mapping"]),
-    ("title: x\nfeatures:\n  - {name: a, likelihood: poisson}\n", ["line 1", "clinclust: 1", "missing"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 2\n"), ["line 1", "version 1"]),
-    ("clinclust: 1\ntitle: x\n", ["line 1", "features", "missing"]),
-    ("clinclust: 1\nfeatures:\n", ["line 2", "features", "must be a list"]),
-    ("clinclust: 1\nfeatures: []\n", ["line 2", "features", "must be a list"]),
-    ("clinclust: 1\nfeatures: {name: a}\n", ["line 2", "must be a list"]),
-    ("clinclust: 1\nfeatures:\n  - age\n", ["line 3", "a feature is a mapping"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nfeature:\n"), ["line 2", "feature: unknown key", "'features'"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\ntitle: x\ntitle: y\n"), ["line 3", "title", "given twice"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\ntitle: [x]\n"), ["line 2", "title", "must be text"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\ntitle:\n"), ["line 2", "title", "no value"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nother_columns: ignor\n"), ["line 2", "'ignore'"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: NA\n"), ["line 2", "must be a list"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [no]\n"), ["line 2", "a boolean", '"no"']),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [012]\n"), ["line 2", "a number", '"012"']),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [~]\n"), ["line 2", "null"]),
-    (one("{name: a, likelihood: poisson}", "clinclust: 1\nmissing_codes: [2020-01-01]\n"), ["line 2", "a date"]),
-    (one("{name: a, likelihood: poisson, likelihood: gaussian}"), ["line 3", "a: likelihood", "given twice"]),
-    (one("{name: a, likelihod: poisson}"), ["line 3", "a: likelihod", "Did you mean 'likelihood'"]),
-    (one("{likelihood: poisson}"), ["line 3", "name is missing"]),
-    (one("{name: 12, likelihood: poisson}"), ["line 3", "name", "a number", '"12"']),
-    (one("{name: no, likelihood: poisson}"), ["line 3", "name", "a boolean", '"no"']),
-    (one("{name: a, likelihood: bernoulli, levels: [no, yes]}"), ["line 3", "a: levels", "YAML reads no as a boolean"]),
-    (one("{name: a, likelihood: bernoulli, levels: [0, 1]}"), ["line 3", "a: levels", "a number", '"0"']),
-    (one("{name: a, likelihood: categorical, levels: [1E5, 1F5]}"), ["line 3", "a: levels", "1E5", "a number"]),
-    (one("{name: a, likelihood: categorical, levels: [12:30, b]}"), ["line 3", "a: levels", "12:30"]),
-    (one("{name: a, likelihood: binomial, trials: }"), ["line 3", "a: trials"]),
-    (one("{name: a, likelihood: gaussian, unit: 5}"), ["line 3", "a: unit", "a number"]),
-    (one("{name: a, likelihood: gaussian, label: }"), ["line 3", "a: label", "no value"]),
-    (one("{name: a, likelihood: gaussian, prior: {mean: 1, mean: 2}}"), ["line 3", "mean", "given twice"]),
-    (one("{name: a, likelihood: poisson}\n  - {name: a, likelihood: poisson}"), ["line 4", "a: two features"]),
-    (
-        one('{name: a, likelihood: bernoulli, levels: ["x", "NA"]}', 'clinclust: 1\nmissing_codes: ["NA"]\n'),
-        ["line 4", "a: level 'NA'", "missing_codes"],
-    ),
-    (one("&x {name: a, likelihood: poisson}"), ["line 3", "anchors"]),
-    (one("{name: a, likelihood: poisson, label: *x}"), ["line 3", "anchors and aliases"]),
-    (one("{name: !!str a, likelihood: poisson}"), ["line 3", "tags"]),
-    (one("{<<: {name: a}, likelihood: poisson}"), ["line 3", "<<: unknown key"]),
-    (one("{name: a, likelihood: poisson"), ["line 3", "not YAML"]),
-    (one("{name: a, likelihood: poisson}") + "---\na: b\n", ["line 4", "not YAML"]),
-    (one("{name: \x01, likelihood: poisson}"), ["line 3", "character"]),
-    (one("{name: crp, likelihood: gaussian, decimal: ,}"), ["line 3", "decimal: there is no value", "in quotes"]),
-    (one("name: crp\n    likelihood: gaussian\n    decimal: ,"), ["line 5", "not YAML"]),
-    (one("name: a\n    levels: [a, b\n  - name: b"), ["line 4", "not YAML"]),
-    (one("{name: a, levels: [#1, #2]}"), ["line 3", "not YAML"]),
-    (one('{name: a, label: "Pain, likelihood: poisson}'), ["line 3", "not YAML"]),
-    (one("name: a\n\tlikelihood: poisson"), ["line 4", "not YAML", "write spaces"]),
-    (one("name: a\n\u00a0\u00a0\u00a0 likelihood: poisson"), ["line 4", "unknown key"]),
-    (one("name: a\n     likelihood: poisson"), ["line 4", "not YAML"]),
-    ("clinclust: 1\nfeatures:\n  -{name: a, likelihood: poisson}\n  - {name: b}\n", ["line 3", "not YAML"]),
-    (one("name: Pain: worst\n    likelihood: poisson"), ["line 3", "not YAML"]),
-    (one("{name: a, unit: %, likelihood: poisson}"), ["line 3", "not YAML"]),
-    (one("{name: a, label: >5 mg, likelihood: poisson}"), ["line 3", "not YAML"]),
-    (one("{name: crp [mg/l], likelihood: poisson}"), ["line 3", "not YAML"]),
-    (one('{name: a, label: "the "bad" day", likelihood: poisson}'), ["line 3", "not YAML"]),
-    (one("{name: a, label: 'patient's view', likelihood: poisson}"), ["line 3", "not YAML"]),
-    (one("{name: a, likelihood: bernoulli levels: [f, m]}"), ["line 3", "not YAML"]),
-    (one("{name: a; likelihood: bernoulli, levels: [f, m]}"), ["line 3", "not YAML"]),
-    ("clinclust: 1\nfeatures:\n  # two values, of which 'm' counts (swap the levels)\n  - {name: a, role: id}\n  # of which 'm' counts as yes\n   - {name: b, role: id}\n", ["line 6", "not YAML"]),
-    (one("{name: a, label: Pain, worst, likelihood: poisson}"), ["line 3", "worst: unknown key", "in quotes"]),
-    (one("{name: a, minimum: 0,5, likelihood: gaussian}"), ["line 3", "decimal point"]),
-    (one("{name:a, likelihood: poisson}"), ["line 3", "name:a: unknown key", "a space follows a colon"]),
-    (one("[" * 50), ["line 3", "nested too deeply"]),
-    (one("{[a]: b}"), ["line 3", "single word"]),
-]  # fmt: skip
-
-
-@scored(MALFORMED)
+@scored(cases_beside(__file__, "yaml"))
 def test_malformed_yaml_is_a_schema_error_with_line_and_essential_words(text, words):
     with pytest.raises(SchemaError) as caught:
         FeatureSchema.from_yaml(text)

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import refused
 from reporting.stand_in import sections_of
 
 import clinclust as cc
-from clinclust.errors import InputError
+from clinclust.cli import main
+from clinclust.errors import CohortError, InputError
 from clinclust.reporting.report import ReportOptions
 from clinclust.stability.assess import TOO_FEW, band_of, clusterwise_jaccard, contingency
 
@@ -123,8 +125,6 @@ def test_what_cannot_be_assessed_is_refused(clear):
     frame, model, _ = clear
     with pytest.raises(InputError, match=r"n_halves must be .*; n_jobs must be .*; the table has 10 rows"):
         cc.stability.assess_stability(model, frame.head(10), 0, n_jobs=0)
-    with pytest.raises(InputError, match="made by a clinician"):
-        cc.stability.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
 
 @pytest.mark.simulation
@@ -166,3 +166,95 @@ def test_what_cannot_go_together_is_told():
     assert ReportOptions(whole_procedure=True).problems() == [
         "whole_procedure can be used only together with stability"
     ]
+
+
+# --- subtypes in another cohort ---------------------------------------------------------------------------------------
+
+
+MEANS = np.random.default_rng(3).normal(0.0, 1.4, (3, 8))
+NAMES = [f"x{place}" for place in range(8)]
+QUICK = {"random_state": 0, "n_jobs": 1, "progress": False}
+SCHEMA = cc.FeatureSchema(
+    [
+        *(cc.Feature(name=name, likelihood="gaussian") for name in NAMES),
+        cc.Feature(name="kind", likelihood="categorical", levels=("a", "b", "c")),
+        cc.Feature(name="age", likelihood="gaussian", role="describe"),
+    ]
+)
+
+
+def other_cohort(n, shares, seed):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(len(shares), n, p=shares)
+    frame = pd.DataFrame(MEANS[group] + rng.normal(size=(n, 8)), columns=NAMES).mask(rng.random((n, 8)) < 0.05)
+    kinds = np.where(rng.random(n) < 0.6, group, rng.integers(3, size=n))
+    return frame.assign(kind=np.array(["a", "b", "c"])[kinds], age=rng.normal(60, 9, n))
+
+
+@pytest.fixture(scope="module")
+def three():
+    frame = other_cohort(300, [0.5, 0.3, 0.2], 0)
+    return cc.MAPDP(SCHEMA, n_clusters=3, **QUICK).fit(frame), frame
+
+
+def test_subtypes_of_the_same_population_are_found_again_whatever_their_shares(three):
+    model, frame = three
+    other = other_cohort(200, [0.2, 0.3, 0.5], 1).drop(columns="age")  # described columns are not needed
+    found = cc.stability.validate_subtypes(model, frame, other, progress=False)
+    table = found.subtypes
+    assert (table["jaccard"] > 0.9).all()
+    assert (table["profile_correlation"] > 0.8).all()
+    assert sorted(table["nearest"]) == [1, 2, 3]
+    assert table["share_assigned"].to_numpy() == pytest.approx([0.2, 0.3, 0.5], abs=0.1)
+    assert table["share"].sum() == pytest.approx(1.0)
+    assert "3 of 3 subtypes are found again in the other cohort of 200 subjects" in found.summary
+    assert len(found.summary.split("\n")) == 4
+
+
+def test_a_subtype_that_the_other_cohort_lacks_is_not_found(three):
+    model, frame = three
+    found = cc.stability.validate_subtypes(model, frame, other_cohort(200, [0.5, 0.5], 2), progress=False)
+    assert (found.subtypes["band"] == "highly stable").tolist() == [True, True, False]
+    assert found.n_found_again == 2
+
+
+@pytest.mark.simulation
+@pytest.mark.filterwarnings("ignore:.*lie beyond nearly all values:clinclust.CohortWarning")
+def test_one_group_has_no_subtype_although_all_its_subjects_come_together(three):
+    frame = three[1]
+    model = cc.MAPDP(SCHEMA, n_restarts=2, **QUICK).fit(frame)
+    found = cc.stability.validate_subtypes(model, frame, other_cohort(80, [1.0], 3), progress=False)
+    assert (found.n_found, found.n_found_again) == (1, 0)
+    assert set(found.subtypes["band"]) == {"not found"}
+    assert "the same procedure finds one group" in found.summary
+
+
+def test_tables_that_are_not_these_are_refused(three):
+    model, frame = three
+    with pytest.raises(InputError, match="rows"):
+        cc.stability.validate_subtypes(model, frame.head(50), frame, progress=False)
+    with pytest.raises(CohortError, match="x3"):
+        cc.stability.validate_subtypes(model, frame, frame.drop(columns="x3"), progress=False)
+
+
+@pytest.mark.simulation
+def test_the_command_says_it_and_writes_one_page(three, tmp_path, monkeypatch, capsys):
+    model, frame = three
+    monkeypatch.chdir(tmp_path)
+    model.save("subtypes")
+    frame.to_csv("cohort.csv", index=False)
+    other_cohort(120, [0.3, 0.3, 0.4], 4).to_csv("other.csv", index=False)
+    given = ["validate", "other.csv", "--cohort", "cohort.csv", "--model", "subtypes"]
+    assert main([*given, "--out", "page.html"]) == 0
+    said = capsys.readouterr().out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "3 of 3 subtypes are found again" in said
+    assert "3 of 3 subtypes are found again" in page
+    assert page.count("<tr>") >= 4
+    assert main([*given, "--out", "table.csv"]) == 0
+    assert pd.read_csv("table.csv")["jaccard"].min() > 0.8
+    capsys.readouterr()
+    frame.assign(x3="high").to_csv("other.csv", index=False)
+    assert "--unseen" not in refused(capsys, *given)
+    assert "ends in .html or .csv" in refused(capsys, *given, "--out", "page.pdf")
+    assert "validate cannot be used with --suppress" in refused(capsys, *given, "--suppress", "5")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from cohorts import LEVELS, LIKELIHOODS, mixed_cohort
 
-from clinclust import CohortError, CohortWarning, Feature, FeatureSchema
+from clinclust import CohortWarning, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
 from clinclust.methods import PublishedMAPDP
 
@@ -137,24 +137,3 @@ def test_described_columns_and_identifiers_stay_as_they_are():
     assert list(filled) == [name for name in schema.names if name != "note"]
     pd.testing.assert_frame_equal(model.impute(frame), filled[list(frame)])
     assert not filled[list(frame)].isna().any(axis=None)
-
-
-def test_what_cannot_be_imputed_is_refused(cohort):
-    frame, _, _, model = cohort
-    with pytest.raises(CohortError, match="categorical_2"):
-        model.impute(frame.assign(categorical_2="z"))
-    with pytest.raises(CohortError, match="gaussian_6"):
-        model.impute(frame.drop(columns="gaussian_6"))
-
-
-def test_categories_get_their_most_probable_level():
-    levels = np.array(LEVELS, dtype=object)
-    groups = np.repeat([0, 1], 30)
-    frame = pd.DataFrame({"x": groups * 20.0 + np.arange(60) % 3, "kind": levels[np.where(groups, 2, 0)]})
-    schema = FeatureSchema(
-        [Feature(name="x", likelihood="gaussian"), Feature(name="kind", likelihood="categorical", levels=LEVELS)]
-    )
-    model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
-    assert model.n_clusters_ == 2
-    new = pd.DataFrame({"x": [0.0, 21.0], "kind": [None, None]})
-    assert model.impute(new)["kind"].tolist() == ["a", "c"]

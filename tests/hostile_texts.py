@@ -1,0 +1,11 @@
+"""The texts of `hostile_texts.toml`: what would be alive in an output, by the kind of output."""
+
+import tomllib
+from pathlib import Path
+
+_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+IN_REPORTS = _TEXTS["report"]
+IN_TABLES = [*IN_REPORTS, *_TEXTS["table"]]
+ON_TERMINALS = _TEXTS["terminal"]
+IN_OUTPUTS = [*_TEXTS["outputs"], *ON_TERMINALS]
+IN_WORKBOOKS = _TEXTS["workbook"]
