@@ -147,9 +147,28 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
 
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""
-_NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
+_NOWHERE, _NOTHING, _NO_DRAWS = np.empty(0, dtype=np.int64), np.empty((0, 0)), np.empty(0)
 _CERTAIN = 45.0
 """Nats by which the own cluster leads where the others together have less than 2^-53, the step of a uniform draw."""
+
+
+@subkernel
+def _draw(scores: Array, n_columns: int, most: float, own: int, target: int, uniform: float) -> tuple[int, float]:
+    """Return a cluster drawn with probability proportional to exp(score), or the target, and its log probability.
+
+    The target -1 is none. The scores, which are at most `most`, are overwritten.
+    """
+    total = 0.0
+    for k in range(n_columns):
+        scores[k] = math.exp(scores[k] - most)
+        total += scores[k]
+    drawn, left = own, uniform * total
+    for k in range(n_columns):
+        if scores[k] > 0.0 and left >= 0.0:  # rounding may leave a rest after the last cluster
+            drawn = k
+            left -= scores[k]
+    drawn = target if target >= 0 else drawn
+    return drawn, math.log(scores[drawn] / total)
 
 
 @kernel
@@ -165,7 +184,9 @@ def sweep(
     up_to_date: bool,
     best_of_all: Labels,
     all_scores: Array,
-) -> tuple[int, int]:
+    uniforms: Array,
+    targets: Labels,
+) -> tuple[int, int, float]:
     """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster (-1) is assigned to one.
 
     A subject is scored under its own cluster without itself. Log normalisers are convex, so its log predictive is
@@ -182,15 +203,18 @@ def sweep(
     - best_of_all, (n,) or (0,): if n > 0, no subject moves, and best clusters are written here; K is a new cluster.
     - all_scores, (n, K + 1) or (0, 0): if n > 0, no subject moves, and log weight + coarsening * sum_d power_d
       ln p(x_id | cluster k without subject i) is written here; column K is the empty cluster.
+    - uniforms, (n,) or (0,): if n > 0, each subject moves to a cluster drawn with probability proportional to
+      exp(score), by these draws from [0, 1), one for each position.
+    - targets, (n,) or (0,): if n > 0, each moves to its target instead, K for a new cluster.
 
-    Return the position in `order` at which the sweep stopped, below n if the capacity does not allow a new cluster, and
-    the number of moves.
+    Return the position in `order` at which the sweep stopped, below n if the capacity does not allow a new cluster, the
+    number of moves, and the log of the product of the probabilities with which clusters were drawn.
     """
     state = state_of(cohort, model, partition)
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
     n_together = begin_scoring(state, up_to_date)
-    n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
-    moves = 0
+    n_best, n_scored, n_drawn, n_targets = best_of_all.size, all_scores.shape[0], uniforms.size, targets.size
+    moves, log_probability = 0, 0.0
     for position in range(start, order.shape[0]):
         i = order[position]
         own = state.labels[i]
@@ -205,13 +229,19 @@ def sweep(
         others = highest(scores, n_columns)
         stays = False
         if own >= 0:
-            stays = others < score + rows_of_own - state.spread[own]
+            bound = score + rows_of_own - state.spread[own]
+            stays = others < bound if n_drawn == 0 else bound - others > _CERTAIN and n_targets == 0
             if n_scored > 0 or not stays:
                 left_out = flat(state.left_out, own * state.n_rows)
                 score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
-                stays = stays or not others - score > minimum_gain
-        best = own
-        if not stays:
+                stays = n_drawn == 0 and (stays or not others - score > minimum_gain)
+        best, of_draw = own, 0.0
+        if n_drawn > 0 and not stays:
+            if own >= 0:
+                scores[own] = score
+            target = targets[position] if n_targets > 0 else -1
+            best, of_draw = _draw(scores, n_columns, max(score, others), own, target, uniforms[position])
+        elif not stays:
             best = 0
             while scores[best] < others:
                 best += 1
@@ -227,11 +257,12 @@ def sweep(
                     row[n_clusters] = score
         if best != own and n_best == 0 and n_scored == 0:
             if best == n_clusters and n_clusters + 2 > capacity:
-                return position, moves
+                return position, moves, log_probability
             move(state, i, best)
             n_clusters = state.n_clusters[0]
             moves += 1
-    return order.shape[0], moves
+        log_probability += of_draw
+    return order.shape[0], moves, log_probability
 
 
 def make_moves(
@@ -247,9 +278,8 @@ def make_moves(
     up_to_date: bool = False,
 ) -> tuple[int, int]:
     """Move subjects order[start:], each to its best cluster; return the position and the number of moves (`sweep`)."""
-    return sweep(
-        cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, up_to_date, _NOWHERE, _NOTHING
-    )
+    choice = minimum_gain, most_clusters, ignore_size, up_to_date
+    return sweep(cohort, model, partition, order, start, *choice, _NOWHERE, _NOTHING, _NO_DRAWS, _NOWHERE)[:2]
 
 
 def find_best(
@@ -260,13 +290,15 @@ def find_best(
     Moves raise the log joint by more than `least`; from `most` clusters on, no subject opens a new one (`sweep`).
     """
     order = np.arange(best.size)
-    sweep(cohort, model, partition, order, 0, least, most, False, up_to_date, best, _NOTHING)
+    choice = least, most, False, up_to_date
+    sweep(cohort, model, partition, order, 0, *choice, best, _NOTHING, _NO_DRAWS, _NOWHERE)
 
 
 def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: Array) -> None:
     """Write the scores of all subjects to `scores`, float64 (N, K + 1); no subject moves (`sweep`)."""
     order = np.arange(scores.shape[0])
-    sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
+    choice = 0.0, UNLIMITED, False, False
+    sweep(cohort, model, partition, order, 0, *choice, _NOWHERE, scores, _NO_DRAWS, _NOWHERE)
 
 
 def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
@@ -274,7 +306,6 @@ def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -
     make_moves(cohort, model, partition, _NOWHERE)
 
 
-@kernel
 def draw_moves(
     cohort: CohortArrays,
     model: Model,
@@ -285,49 +316,10 @@ def draw_moves(
     targets: Labels,
     most_clusters: int,
 ) -> tuple[int, float]:
-    """Visit subjects order[start:] and move each to a cluster drawn with probability proportional to exp(score).
-
-    The uniforms (n,) are draws from [0, 1), one for each position. If there are targets (n,), each subject moves to its
-    target instead, K for a new cluster. The other arguments are those of `sweep`. Return the position at which the
-    sweep stopped, and the log of the product of the probabilities of the clusters that the subjects moved to.
-    """
-    state = state_of(cohort, model, partition)
-    n_clusters, scores = state.n_clusters[0], state.scores
-    n_together = begin_scoring(state, False)
-    is_forced = targets.shape[0] > 0
-    log_probability = 0.0
-    for position in range(start, order.shape[0]):
-        i = order[position]
-        own = state.labels[i]
-        n_columns = n_clusters + 1 if n_clusters < most_clusters else n_clusters
-        score, rows_of_own = score_all(state, i, n_columns, n_together)
-        others = highest(scores, n_columns)
-        if own >= 0:
-            if score + rows_of_own - state.spread[own] - others > _CERTAIN and not is_forced:
-                continue
-            left_out = flat(state.left_out, own * state.n_rows)
-            score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
-            scores[own] = score
-        most = max(score, others)
-        total = 0.0
-        for k in range(n_columns):
-            scores[k] = math.exp(scores[k] - most)
-            total += scores[k]
-        if is_forced:
-            drawn = targets[position]
-        else:
-            drawn, left = own, uniforms[position] * total
-            for k in range(n_columns):
-                if scores[k] > 0.0 and left >= 0.0:  # rounding may leave a rest after the last cluster
-                    drawn = k
-                    left -= scores[k]
-        log_probability += math.log(scores[drawn] / total)
-        if drawn != own:
-            if drawn == n_clusters and n_clusters + 2 > state.capacity:
-                return position, log_probability - math.log(scores[drawn] / total)
-            move(state, i, drawn)
-            n_clusters = state.n_clusters[0]
-    return order.shape[0], log_probability
+    """Move subjects order[start:] to clusters drawn by their scores (`sweep`); return position and log probability."""
+    choice = 0.0, most_clusters, False, False
+    outcome = sweep(cohort, model, partition, order, start, *choice, _NOWHERE, _NOTHING, uniforms, targets)
+    return outcome[0], outcome[2]
 
 
 # Scores of subjects whose values may be outlying, that is, drawn from the prior predictive of their feature.

@@ -77,7 +77,15 @@ def divide_or_merge(
     order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
     is_division = first == second
     targets = _NO_SUBJECTS if is_division else (labels[order] == second).astype(np.int64)
-    halves, log_allocation = _allocated(problem, pair, order, targets, rng)
+    # Two clusters grow from the pair, and then all others are visited.
+    allocated, log_allocation = np.full(labels.size, -1), 0.0
+    if rng.random() < 0.5:
+        allocated[order] = 1
+    allocated[pair] = 0, 1
+    halves = problem.partition(allocated)
+    for visit in range(_VISITS + 1):
+        arguments = order, 0, rng.random(order.size), targets if visit == _VISITS else _NO_SUBJECTS, 2
+        _, log_allocation = draw_moves(problem.cohort.arrays, problem.model, halves, *arguments)
     log_ratio = _log_ratio(problem, halves) - log_allocation
     if by_cluster:
         others = np.delete(partition.sums[0], [first, second])
@@ -118,24 +126,6 @@ def _log_ratio_of_pair(others: Array, halves: Array) -> float:
     n_divided, n_divisible, n_merged = others.size + 2, 1 + int((others >= 2.0).sum()), float(halves.sum())
     divided = np.log(n_divided * (n_divided - 1.0)) + np.log(halves).sum()
     return float(np.log(n_divisible * n_merged * (n_merged - 1.0)) - divided)
-
-
-def _allocated(
-    problem: Problem, pair: Labels, order: Labels, targets: Labels, rng: np.random.Generator
-) -> tuple[Partition, float]:
-    """Return two clusters that grew from a pair, and the log probability of the last visit of all others."""
-    labels = np.full(problem.cohort.n_subjects, -1)
-    if rng.random() < 0.5:
-        labels[order] = 1
-    labels[pair] = 0, 1
-    arrays = problem.cohort.arrays
-    halves = problem.partition(labels)
-    log_probability = 0.0
-    for visit in range(_VISITS + 1):
-        targets_now = targets if visit == _VISITS else _NO_SUBJECTS
-        uniforms = rng.random(order.size)
-        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2)
-    return halves, log_probability
 
 
 def _log_ratio(problem: Problem, halves: Partition) -> float:
@@ -475,9 +465,9 @@ def point_estimate(draws: Draws) -> Labels:
 
 def losses(draws: Draws, labels: Labels) -> Array:
     """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
-    result = np.empty(len(draws))
-    _distances(draws, np.ascontiguousarray(labels), _terms(labels.size), result)
-    return np.maximum(result, 0.0) / labels.size
+    terms, result = _terms(labels.size), np.empty(len(draws))
+    _distances(draws, np.ascontiguousarray(labels), terms, result)
+    return np.maximum(result + terms[np.bincount(labels)].sum(), 0.0) / labels.size
 
 
 def _terms(n_subjects: int) -> Array:
@@ -501,27 +491,17 @@ def membership_of_draws(draws: Draws, labels: Labels) -> Array:
 
 @kernel
 def _distances(draws: Draws, labels: Labels, terms: Array, found: Array) -> None:
-    """Write the distance of each draw to one partition to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
-    n_subjects, n_clusters = labels.size, labels.max() + 1
-    sizes = np.zeros(n_clusters, np.int64)
-    for i in range(n_subjects):
-        sizes[labels[i]] += 1
-    of_labels = 0.0
-    for k in range(n_clusters):
-        of_labels += terms[sizes[k]]
-    joint = np.zeros((draws.max() + 1, n_clusters), np.int64)
+    """Write sum_j f(n_j) - 2 sum_kj f(n_kj) of each draw to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
+    joint = np.zeros((draws.max() + 1, labels.max() + 1), np.int64)
     for s in range(draws.shape[0]):
         joint[:] = 0
-        for i in range(n_subjects):
+        for i in range(labels.size):
             joint[draws[s, i], labels[i]] += 1
-        total = of_labels
+        found[s] = 0.0
         for j in range(joint.shape[0]):
-            size = 0
-            for k in range(n_clusters):
-                size += joint[j, k]
-                total -= 2.0 * terms[joint[j, k]]
-            total += terms[size]
-        found[s] = total
+            found[s] += terms[joint[j].sum()]
+            for k in range(joint.shape[1]):
+                found[s] -= 2.0 * terms[joint[j, k]]
 
 
 @kernel
