@@ -29,16 +29,14 @@ from clinclust.engine.joint_estimates.resolution import (
     choose_greedily,
     chosen_step,
     deal_folds,
-    held_out_log_density,
-    resolution_steps,
-    sampled_steps,
-    starts_among,
-)
-from clinclust.engine.joint_estimates.selection import (
     has_repeated,
+    held_out_log_density,
     implied_weights,
     reproduced_weights,
+    resolution_steps,
     run_selecting_restarts,
+    sampled_steps,
+    starts_among,
     strength_and_features,
     strengthened,
     with_all_features,
@@ -58,16 +56,18 @@ from clinclust.engine.problem.problem import (
 )
 from clinclust.engine.sampling.chains import temperature
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
-from clinclust.engine.search.restarts import (
+from clinclust.engine.search.settle import (
     LARGE,
     Start,
+    adjusted_rand_index,
+    by_decreasing_size,
     draw_sample,
     index_of_best,
+    merge_tree,
     run_restarts,
     search_starts,
     starts_from,
 )
-from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
 from clinclust.errors import InputError, SchemaError, visible, warn
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
 from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_rows

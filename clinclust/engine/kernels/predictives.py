@@ -76,8 +76,25 @@ def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         levels.left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
         rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
         return
-    if n_trials <= FEW:
-        _few_trials(a, b, s, t, n_levels - 1, levels)
+    if n_trials <= FEW:  # a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient
+        n, work = n_levels - 1, levels.work
+        rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
+        work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
+        above = below = 1.0
+        for j in range(n):
+            work[rising_a + j + 1] = work[rising_a + j] * (a + j)
+            work[rising_b + j + 1] = work[rising_b + j] * (b + j)
+            work[falling_a + j + 1] = work[falling_a + j] * (a - 1.0 - j)
+            work[falling_b + j + 1] = work[falling_b + j] * (b - 1.0 - j)
+            above *= a + b + j
+            below *= a + b - 1.0 - j
+        above = 1.0 / above
+        below = 1.0 / below
+        for x in range(n + 1):
+            levels.numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
+            holds = s >= x and t >= n - x
+            levels.left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
+            rests[x] = left_rests[x] = 0.0
     else:  # the same as logarithms, because the products would overflow
         above = log_rising(a + b, n_trials)
         below = log_rising(a + b - n_trials, n_trials) if s + t >= n_trials else 0.0
@@ -92,29 +109,6 @@ def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         rests[level] += levels.log_base[level]
         if s >= counts[2 * level] and t >= counts[2 * level + 1]:
             left_rests[level] += levels.log_base[level]
-
-
-@subkernel
-def _few_trials(a: float, b: float, s: float, t: float, n: int, levels: Levels) -> None:
-    """Fill a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient, of levels 0 .. n <= FEW."""
-    work = levels.work
-    rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
-    work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
-    above = below = 1.0
-    for j in range(n):
-        work[rising_a + j + 1] = work[rising_a + j] * (a + j)
-        work[rising_b + j + 1] = work[rising_b + j] * (b + j)
-        work[falling_a + j + 1] = work[falling_a + j] * (a - 1.0 - j)
-        work[falling_b + j + 1] = work[falling_b + j] * (b - 1.0 - j)
-        above *= a + b + j
-        below *= a + b - 1.0 - j
-    above = 1.0 / above
-    below = 1.0 / below
-    for x in range(n + 1):
-        levels.numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
-        holds = s >= x and t >= n - x
-        levels.left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
-        levels.rests[x] = levels.left_rests[x] = 0.0
 
 
 @subkernel

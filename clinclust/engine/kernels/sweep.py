@@ -156,7 +156,7 @@ _CERTAIN = 45.0
 def _draw(scores: Array, n_columns: int, most: float, own: int, target: int, uniform: float) -> tuple[int, float]:
     """Return a cluster drawn with probability proportional to exp(score), or the target, and its log probability.
 
-    The target -1 is none. The scores, which are at most `most`, are overwritten.
+    A target below 0 leaves it to the draw. The scores, which are at most `most`, are overwritten.
     """
     total = 0.0
     for k in range(n_columns):

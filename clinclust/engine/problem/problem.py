@@ -359,9 +359,7 @@ def log_crp(sizes: Array, concentration: float) -> float:
     return float(of_new + gammaln(sizes).sum() - _log_of_all(concentration, float(sizes.sum())))
 
 
-@lru_cache
-def _log_of_all(concentration: float, n_subjects: float) -> float:
-    return float(log_gamma_ratio(concentration, n_subjects))
+_log_of_all = lru_cache(log_gamma_ratio)
 
 
 def feature_relevance(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:

@@ -20,8 +20,7 @@ from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marg
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
-from clinclust.engine.search.restarts import run_restarts, search_starts
-from clinclust.engine.search.settle import by_decreasing_size, compact
+from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 #
@@ -467,7 +466,8 @@ def losses(draws: Draws, labels: Labels) -> Array:
     """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
     terms, result = _terms(labels.size), np.empty(len(draws))
     _distances(draws, np.ascontiguousarray(labels), terms, result)
-    return np.maximum(result + terms[np.bincount(labels)].sum(), 0.0) / labels.size
+    result += terms[np.bincount(labels)].sum()
+    return np.maximum(result, 0.0) / labels.size
 
 
 def _terms(n_subjects: int) -> Array:

@@ -511,11 +511,7 @@ class Partitioned:
             n_after += held.size - 1
         if n_after == n_clusters:
             return None
-
-        def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]]) -> Numbers:
-            return renamed[labels, division[0]]
-
-        labels = self.each(after_division, lists=(self.labels, parts))
+        labels = self.each(lambda own, division: renamed[own, division[0]], lists=(self.labels, parts))
         return self.with_sums((np.concatenate(sizes), np.concatenate(statistics)), labels)
 
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
