@@ -264,8 +264,7 @@ def none_outlying(problem: Problem) -> OutlyingMask:
 
 def outlying_together(problem: Problem, share: float) -> OutlyingMask:
     """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
-    none = none_outlying(problem)
-    return best_outlying(problem, problem.cohort.together, none, share)[0] if share > 0.0 else none
+    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
 
 
 def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:

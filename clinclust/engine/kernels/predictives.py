@@ -161,8 +161,11 @@ def categorical_predictives(prior: Array, sums: Array, levels: Levels) -> None:
 
 
 @subkernel
-def _split(n_levels: int, boundary: int) -> tuple[int, int]:
-    """Return the first level, and the level after the last, of the range that the split at this boundary divides."""
+def _halves(sums: Array, n_levels: int, boundary: int) -> tuple[int, int, float, float]:
+    """Return the ends of the range of levels that the split at this boundary divides, and the sums of its two halves.
+
+    The range ends before its last level; the boundary is the first level of the upper half.
+    """
     first, last = 0, n_levels
     middle = (first + last) // 2
     while middle != boundary:
@@ -171,15 +174,12 @@ def _split(n_levels: int, boundary: int) -> tuple[int, int]:
         else:
             first = middle
         middle = (first + last) // 2
-    return first, last
-
-
-@subkernel
-def _between(sums: Array, first: int, last: int) -> float:
-    total = 0.0
-    for level in range(first, last):
-        total += sums[level]
-    return total
+    below = above = 0.0
+    for level in range(first, boundary):
+        below += sums[level]
+    for level in range(boundary, last):
+        above += sums[level]
+    return first, last, below, above
 
 
 @subkernel
@@ -194,9 +194,8 @@ def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         levels.numbers[level] = levels.left_numbers[level] = 1.0
         levels.rests[level] = levels.left_rests[level] = 0.0
     for boundary in range(1, n_levels):
-        first, last = _split(n_levels, boundary)
-        lower = prior[boundary - 1] + _between(sums, first, boundary)
-        upper = prior[n_levels + boundary - 2] + _between(sums, boundary, last)
+        first, last, below, above = _halves(sums, n_levels, boundary)
+        lower, upper = prior[boundary - 1] + below, prior[n_levels + boundary - 2] + above
         for level in range(first, last):
             side = lower if level < boundary else upper
             levels.numbers[level] *= side / (lower + upper)
@@ -576,11 +575,9 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: 
     if kind == ORDINAL:
         value = 0.0
         for boundary in range(1, n_statistics):
-            first, last = _split(n_statistics, boundary)
-            a, b = prior[boundary - 1], prior[n_statistics + boundary - 2]
-            s, t = _between(sums, first, boundary), _between(sums, boundary, last)
+            _, _, s, t = _halves(sums, n_statistics, boundary)
             if s + t > 0.0:
-                value += log_beta_gain(a, b, s, t)
+                value += log_beta_gain(prior[boundary - 1], prior[n_statistics + boundary - 2], s, t)
         return value
     if kind == GAUSSIAN:
         kappa, shape, rate = prior[1], prior[2], prior[3]

@@ -283,15 +283,15 @@ def make_moves(
 
 
 def find_best(
-    cohort: CohortArrays, model: Model, partition: Partition, best: Labels, least: float, most: int, up_to_date: bool
-) -> None:
-    """Write the best cluster of each subject to `best`, int64 (N,); no subject moves.
+    cohort: CohortArrays, model: Model, partition: Partition, least: float, most: int, up_to_date: bool
+) -> Labels:
+    """Return the best cluster of each subject, int64 (N,); no subject moves.
 
     Moves raise the log joint by more than `least`; from `most` clusters on, no subject opens a new one (`sweep`).
     """
-    order = np.arange(best.size)
-    choice = least, most, False, up_to_date
-    sweep(cohort, model, partition, order, 0, *choice, best, _NOTHING, _NO_DRAWS, _NOWHERE)
+    best, choice = np.empty_like(partition.labels), (least, most, False, up_to_date)
+    sweep(cohort, model, partition, np.arange(best.size), 0, *choice, best, _NOTHING, _NO_DRAWS, _NOWHERE)
+    return best
 
 
 def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: Array) -> None:

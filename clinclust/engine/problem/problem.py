@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import (
@@ -521,9 +521,7 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
 
 def probabilities(scores: Array) -> Array:
     """Return rows of probabilities from rows of log weights, each normalised to sum to 1."""
-    weights: Array = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
+    return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
 
 # Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.

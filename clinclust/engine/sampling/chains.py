@@ -9,7 +9,6 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.special import gammaln
 
@@ -433,8 +432,6 @@ def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
 # Single subjects are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and
 # Müller 2022, Journal of Computational and Graphical Statistics 31, 1189-1201).
 
-Draws = NDArray[np.int32]
-
 _LEAST_GAIN = 1e-9
 """Gain, of f, below which no subject moves: the rounding error."""
 _MOST_CANDIDATES = 200
@@ -444,7 +441,7 @@ _FURTHER_CLUSTERS = 5
 """Clusters that a search may open beyond those of its start."""
 
 
-def point_estimate(draws: Draws) -> Labels:
+def point_estimate(draws: Codes) -> Labels:
     """Return the partition with the lowest expected loss, int64 (N,), clusters by decreasing size."""
     chosen = np.unique(np.linspace(0, len(draws) - 1, _MOST_CANDIDATES).astype(np.int64))
     candidates = [by_decreasing_size(labels.astype(np.int64)) for labels in np.unique(draws[chosen], axis=0)]
@@ -462,7 +459,7 @@ def point_estimate(draws: Draws) -> Labels:
     return min(improved, key=lambda labels: losses(draws, labels).mean())
 
 
-def losses(draws: Draws, labels: Labels) -> Array:
+def losses(draws: Codes, labels: Labels) -> Array:
     """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
     terms, result = _terms(labels.size), np.empty(len(draws))
     _distances(draws, np.ascontiguousarray(labels), terms, result)
@@ -476,7 +473,7 @@ def _terms(n_subjects: int) -> Array:
     return np.asarray(n * np.log(np.maximum(n, 1.0)))
 
 
-def membership_of_draws(draws: Draws, labels: Labels) -> Array:
+def membership_of_draws(draws: Codes, labels: Labels) -> Array:
     """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K).
 
     A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
@@ -490,7 +487,7 @@ def membership_of_draws(draws: Draws, labels: Labels) -> Array:
 
 
 @kernel
-def _distances(draws: Draws, labels: Labels, terms: Array, found: Array) -> None:
+def _distances(draws: Codes, labels: Labels, terms: Array, found: Array) -> None:
     """Write sum_j f(n_j) - 2 sum_kj f(n_kj) of each draw to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
     joint = np.zeros((draws.max() + 1, labels.max() + 1), np.int64)
     for s in range(draws.shape[0]):
@@ -505,7 +502,7 @@ def _distances(draws: Draws, labels: Labels, terms: Array, found: Array) -> None
 
 
 @kernel
-def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
+def _improve(draws: Codes, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
     """Visit subjects and move each to the cluster with the lowest mean distance to all draws; return the moves.
 
     Labels are modified in place; some numbers below `capacity`, the most clusters, may be unused afterwards.

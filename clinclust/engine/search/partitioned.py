@@ -180,9 +180,7 @@ def find_best_among(
     """
     most = int(clusters.n_clusters[0]) if labels is None else UNLIMITED
     own = np.full(chunk.codes.shape[0], -1) if labels is None else labels
-    best = np.empty_like(own)
-    find_best(chunk, model, clusters._replace(labels=own), best, least, most, up_to_date=True)
-    return best
+    return find_best(chunk, model, clusters._replace(labels=own), least, most, up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:

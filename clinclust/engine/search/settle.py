@@ -141,9 +141,8 @@ def hasten(problem: Problem, partition: Partition, n_rounds: int = 12) -> Partit
     predictives after every single move.
     """
     arrays = problem.cohort.arrays
-    best = np.empty_like(partition.labels)
     for _ in range(n_rounds):
-        find_best(arrays, problem.model, partition, best, 0.0, int(partition.n_clusters[0]), up_to_date=False)
+        best = find_best(arrays, problem.model, partition, 0.0, int(partition.n_clusters[0]), up_to_date=False)
         moved = bool((best != partition.labels).any())
         relabel(arrays, partition, compact(best))
         if not moved:
