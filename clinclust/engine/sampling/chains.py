@@ -16,7 +16,7 @@ from clinclust.arrays import Array, Codes, Labels
 from clinclust.engine.joint_estimates.resolution import RATE, SHAPE, log_concentration_hyperprior
 from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals
-from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
+from clinclust.engine.kernels.sweep import Visit, sweep, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
@@ -38,7 +38,6 @@ from clinclust.engine.search.settle import by_decreasing_size, compact, run_rest
 
 _VISITS = 3
 """Visits of all members on the way to the launch state."""
-_NO_SUBJECTS = np.empty(0, dtype=np.int64)
 
 
 def far_first(problem: Problem) -> Array:
@@ -74,16 +73,17 @@ def divide_or_merge(
     members = np.flatnonzero((labels == first) | (labels == second))
     order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
     is_division = first == second
-    targets = _NO_SUBJECTS if is_division else (labels[order] == second).astype(np.int64)
+    targets = np.empty(0, dtype=np.int64) if is_division else (labels[order] == second).astype(np.int64)
     # Two clusters grow from the pair, and then all others are visited.
     allocated, log_allocation = np.full(labels.size, -1), 0.0
     if rng.random() < 0.5:
         allocated[order] = 1
     allocated[pair] = 0, 1
     halves = problem.partition(allocated)
-    for visit in range(_VISITS + 1):
-        arguments = order, 0, rng.random(order.size), targets if visit == _VISITS else _NO_SUBJECTS, 2
-        _, log_allocation = draw_moves(problem.cohort.arrays, problem.model, halves, *arguments)
+    for number in range(_VISITS + 1):
+        visit = Visit(most_clusters=2, uniforms=rng.random(order.size))
+        visit = visit._replace(targets=targets) if number == _VISITS else visit
+        _, _, log_allocation = sweep(problem.cohort.arrays, problem.model, halves, order, visit)
     log_ratio = _log_ratio(problem, halves) - log_allocation
     if by_cluster:
         others = np.delete(partition.sums[0], [first, second])
@@ -182,7 +182,7 @@ class Chain:
         order = self._rng.permutation(n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
-            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NO_SUBJECTS, UNLIMITED)
+            position, _, _ = sweep(arrays, model, self._partition, order, Visit(position, uniforms=uniforms))
             if position < order.size:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
@@ -403,7 +403,7 @@ def _draws(
         if cancelled.is_set():
             raise SearchCancelled("the draws were cancelled")
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        draw_moves(arrays, model, partition, order, 0, uniforms, _NO_SUBJECTS, most)
+        sweep(arrays, model, partition, order, Visit(most_clusters=most, uniforms=uniforms))
         accumulate(arrays, partition)
         if number >= _BEFORE and number % _EVERY == 0:
             yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))
