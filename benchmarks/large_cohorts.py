@@ -30,8 +30,7 @@ from speed import indicators
 
 import clinclust as cc
 from clinclust.engine.problem.problem import log_joint
-from clinclust.engine.search.restarts import LARGE
-from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.engine.search.settle import LARGE, adjusted_rand_index
 from clinclust.estimators.subtype_model import fitted_problem
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2

@@ -25,7 +25,7 @@ from sklearn import datasets
 
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import run_restarts, search_starts
+from clinclust.engine.search.settle import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
 from clinclust.schema.feature_schema import schema_for_array
 

@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.joint_estimates import resolution, selection
+from clinclust.engine.joint_estimates import resolution
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem import problem as joint
@@ -30,16 +30,18 @@ from clinclust.engine.problem.encoding import canonical_order, model_values, pow
 from clinclust.engine.problem.problem import ClusterTree, Problem
 from clinclust.engine.sampling.chains import temperature
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
-from clinclust.engine.search.restarts import (
+from clinclust.engine.search.settle import (
     LARGE,
     Start,
+    adjusted_rand_index,
+    by_decreasing_size,
     draw_sample,
     index_of_best,
+    merge_tree,
     run_restarts,
     search_starts,
     starts_from,
 )
-from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
 from clinclust.errors import InputError, SchemaError, visible, warn
 from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
@@ -167,7 +169,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
         return fit
     problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
     distinct = in_full.tree_test_.parted_of(in_full.tree_)[in_full.tree_.labels]
-    weights = selection.implied_weights(problem, distinct[problem.cohort.order])
+    weights = resolution.implied_weights(problem, distinct[problem.cohort.order])
     implied = powers_of_blocks(problem.cohort.encoding.features, weights)
     if not any(1.0 / implied[block] - 1.0 <= _LEFT * (1.0 / powers[block] - 1.0) for block in implied):
         return fit
@@ -224,7 +226,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
     The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
-    if plan.estimate_powers and selection.has_repeated(problem):  # in a sample of a large cohort
+    if plan.estimate_powers and resolution.has_repeated(problem):  # in a sample of a large cohort
         part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
         rounds = count(1)
 
@@ -233,16 +235,16 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
             result = _search(posed, replace(between, progress=plan.progress.within(about)))
             return result.problem, result.labels
 
-        problem = problem.with_powers(selection.reproduced_weights(part, find, between.budget.used_up))
+        problem = problem.with_powers(resolution.reproduced_weights(part, find, between.budget.used_up))
     if plan.selects_first is not None:
         short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
         short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
-        chosen = selection.strength_and_features(*draw_sample(problem, short), plan.selects_first)
+        chosen = resolution.strength_and_features(*draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen
-            stronger = selection.strengthened(problem, strength, plan.selects_first)
+            stronger = resolution.strengthened(problem, strength, plan.selects_first)
             result = _search(stronger.with_features(included), plan)
-            result = selection.with_all_features(result, stronger, included, plan.outlying_share)
+            result = resolution.with_all_features(result, stronger, included, plan.outlying_share)
             return replace(result, prior_strength=strength)
     return _search(problem, plan)
 
@@ -303,7 +305,7 @@ def _search_under(
 
 
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
-    run = selection.run_selecting_restarts if plan.select_features else run_restarts
+    run = resolution.run_selecting_restarts if plan.select_features else run_restarts
     onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
     return run(problem, starts, replace(plan, refine=plan.refine and not onward))
 

@@ -25,7 +25,7 @@ from clinclust.arguments import FRAME, SCHEMA, WHOLE, Rule, accepting
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.joint_estimates.outlying import SearchResult, search_partitions, without_outlying
-from clinclust.engine.joint_estimates.selection import has_repeated
+from clinclust.engine.joint_estimates.resolution import has_repeated
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import CohortArrays, Model, clusters_without_subjects
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of

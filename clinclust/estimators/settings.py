@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import is_number
 from clinclust.engine.continuum.tested_node import LARGEST_NODE
-from clinclust.engine.joint_estimates.resolution import DEFAULT
-from clinclust.engine.joint_estimates.selection import MANY_FEATURES, has_repeated
+from clinclust.engine.joint_estimates.resolution import DEFAULT, MANY_FEATURES, has_repeated
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
-from clinclust.engine.search.restarts import LARGE, sample_size
-from clinclust.engine.search.settle import N_DIVIDED
+from clinclust.engine.search.settle import LARGE, N_DIVIDED, sample_size
 from clinclust.errors import InputError, warn
 from clinclust.estimators import parameters, say
 from clinclust.estimators.parameters import PublishedParameters, SamplerParameters

@@ -19,8 +19,7 @@ from clinclust.engine.kernels.moves import Partition, Sums, clusters_without_sub
 from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
 from clinclust.engine.search.partitioned import Numbers, numbered, worth_a_round
 from clinclust.engine.search.plan import Either, SearchPlan
-from clinclust.engine.search.restarts import merge_and_divide
-from clinclust.engine.search.settle import added, merged_into, minimum_gain
+from clinclust.engine.search.settle import added, merge_and_divide, merged_into, minimum_gain
 from clinclust.errors import InputError
 
 Answer = dict[str, Any]

@@ -107,7 +107,7 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     among_all = search(problem, PLAN)
     assert not any(restart.start.startswith("sample: ") for restart in among_all.restarts)
     monkeypatch.setattr("clinclust.estimators.fitting.LARGE", 200)
-    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 100)
+    monkeypatch.setattr("clinclust.engine.search.settle.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
     found = refit(problem, PLAN, TWO)
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9

@@ -12,7 +12,7 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 import clinclust as cc
 from attack.attempts import Attack
 from clinclust.engine.joint_estimates.outlying import best_outlying, none_outlying, without_outlying
-from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
+from clinclust.engine.joint_estimates.resolution import best_inclusion, log_inclusion
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.estimators.parameters import combination_problems
 

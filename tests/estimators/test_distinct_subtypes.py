@@ -280,7 +280,7 @@ def test_the_problem_is_the_one_that_the_fit_solved(option):
     labels = model.labels_[problem.cohort.order]
     found = joint_of(problem, problem.partition(labels))
     if option == "selected":
-        from clinclust.engine.joint_estimates.selection import log_inclusion
+        from clinclust.engine.joint_estimates.resolution import log_inclusion
 
         n_selected = len(model.selected_features_)
         assert 0 < n_selected < len(schema)

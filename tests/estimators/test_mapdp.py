@@ -529,7 +529,7 @@ def workers():
 def test_an_error_while_progress_is_shown_ends_every_thread():
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.restarts import run_restarts, search_starts
+    from clinclust.engine.search.settle import run_restarts, search_starts
 
     frame, schema, _, _ = mixed_cohort(1, n=40)
     problem = pose(schema.validate(frame), schema, None, 3.0)

@@ -12,7 +12,7 @@ from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, w
 from clinclust.associations.refit import refit_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import starts_from
+from clinclust.engine.search.settle import starts_from
 from clinclust.errors import InputError
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
-from clinclust.engine.joint_estimates.selection import independent_share
+from clinclust.engine.joint_estimates.resolution import independent_share
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
@@ -260,7 +260,7 @@ def large():
     def fitted(**options):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("clinclust.estimators.fitting.LARGE", 500)
-            patch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 300)
+            patch.setattr("clinclust.engine.search.settle.N_SAMPLED", 300)
             given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
             return PublishedMAPDP(schema, **given).fit(frame)
 
@@ -302,7 +302,7 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
     frame, schema, _ = wrong_cohort(seed, correlation=correlation, contaminated=0.03, n=900)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinclust.estimators.fitting.LARGE", 500)
-        patch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 200)
+        patch.setattr("clinclust.engine.search.settle.N_SAMPLED", 200)
         model = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options).fit(
             frame
         )

@@ -72,7 +72,7 @@ def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
 
 def test_a_sampled_search_that_is_ended_is_complete(monkeypatch):
     monkeypatch.setattr(search, "LARGE", 2000)
-    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 500)
+    monkeypatch.setattr("clinclust.engine.search.settle.N_SAMPLED", 500)
     values = continuum(3000)
     model = stopped(values)
     assert model.restarts_["start"].str.startswith("sample: ").all()

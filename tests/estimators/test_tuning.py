@@ -20,7 +20,7 @@ from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_crp, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import Budget, SearchPlan
-from clinclust.engine.search.restarts import run_restarts, search_starts
+from clinclust.engine.search.settle import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
 
 

@@ -10,11 +10,11 @@ from scored import few
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.engine.joint_estimates.selection import log_inclusion
+from clinclust.engine.joint_estimates.resolution import log_inclusion
 from clinclust.engine.problem.problem import log_crp
 
 QUICK = {"n_clusters": None, "calibrate": False, "n_restarts": 3, "n_jobs": 1, "random_state": 0, "progress": False}
-STRENGTHS = "clinclust.engine.joint_estimates.selection._STRENGTHS"
+STRENGTHS = "clinclust.engine.joint_estimates.resolution._STRENGTHS"
 
 
 def measurements(values):

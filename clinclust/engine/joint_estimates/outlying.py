@@ -36,16 +36,20 @@ from clinclust.engine.search.partitioned import (
     worth_a_round,
 )
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
-from clinclust.engine.search.restarts import (
+from clinclust.engine.search.settle import (
     N_SAMPLED,
+    SHORT,
     Attempts,
     Start,
+    SweepResult,
+    compact,
     index_of_best,
     merge_and_divide,
+    minimum_gain,
     run_restarts,
     search_from,
+    settle,
 )
-from clinclust.engine.search.settle import SHORT, SweepResult, compact, minimum_gain, settle
 from clinclust.likelihoods import Likelihood
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
@@ -104,13 +108,14 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
         changes = changes_that_raise(problem.cohort.arrays, problem.model, partition, aside, share, least)
         if changes.values.size == 0:
             break
-        changed = changes.made(outlying)
-        partition, raised = _kept(problem, labels, changed, share)
-        if raised <= joint + least:
-            changed = changes.best(outlying.shape[1]).made(outlying)
+        for chosen, needed in ((changes, least), (changes.best(outlying.shape[1]), 0.0)):
+            changed = outlying.copy()
+            changed.flat[chosen.values] ^= True
             partition, raised = _kept(problem, labels, changed, share)
-            if raised <= joint:  # the gains were rounding errors
+            if raised > joint + needed:
                 break
+        if raised <= joint:  # the gains were rounding errors
+            break
         outlying, joint = changed, raised
     return outlying, joint
 
@@ -147,12 +152,6 @@ class Changes(NamedTuple):
     """By how many nats."""
     clusters: Labels
     """Those of the subjects."""
-
-    def made(self, outlying: OutlyingMask) -> OutlyingMask:
-        """Return the mask with these indicators changed."""
-        changed = outlying.copy()
-        changed.flat[self.values] ^= True
-        return changed
 
     def best(self, n_features: int) -> Changes:
         """Return the changes with the largest gain in their cluster and feature, the first of equal ones."""
@@ -265,8 +264,7 @@ def none_outlying(problem: Problem) -> OutlyingMask:
 
 def outlying_together(problem: Problem, share: float) -> OutlyingMask:
     """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
-    none = none_outlying(problem)
-    return best_outlying(problem, problem.cohort.together, none, share)[0] if share > 0.0 else none
+    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
 
 
 def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> SearchResult:
@@ -286,10 +284,9 @@ def run_outlying_restarts(
 ) -> tuple[list[RestartResult], list[OutlyingMask]]:
     """Search from every start on the values that are kept; return restarts with outlying values, and their masks."""
     share = plan.outlying_share
-    if share == 0.0:
-        restarts = run_restarts(problem, starts, plan)
-        return restarts, [outlying] * len(restarts)
     restarts = run_restarts(without_outlying(problem, outlying, share), starts, plan)
+    if share == 0.0:
+        return restarts, [outlying] * len(restarts)
     pairs = [best_outlying(problem, restart.labels, outlying, share) for restart in restarts]
     restarts = [restart.raised_to(joint) for restart, (_, joint) in zip(restarts, pairs, strict=True)]
     return restarts, [mask for mask, _ in pairs]
@@ -361,27 +358,6 @@ def _changes(
         changes = changes_that_raise(block, model, partition, own, share, least)
         found.append(changes._replace(values=changes.values + rows.start * n_features))
     return Changes(*map(np.concatenate, zip(*found, strict=True)))
-
-
-def _changes_of_members(
-    shard: Shard, labels: Numbers, aside: Whole, before: Numbers, cluster: int, *given: Any
-) -> Changes:
-    """Return the changes among the subjects that were members of a cluster before."""
-    members, n_features = np.flatnonzero(before == cluster), shard.tables.kinds.size
-    some = shard.some(members)
-    changes = _changes(some, labels[members], places_among(aside, members, n_features), *given)
-    subjects, features = np.divmod(changes.values, n_features)
-    return changes._replace(values=members[subjects] * n_features + features)
-
-
-def _elsewhere(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster: int, share: float) -> Numbers:
-    """Return labels with the members of a cluster in their best other clusters."""
-    members = np.flatnonzero(labels == cluster)
-    clusters = clusters_without_subjects(shard.tables, *sums)._replace(labels=np.full(members.size, cluster))
-    moved = labels.copy()
-    arrays = shard.taken(members, NOTHING)
-    moved[members] = best_others(arrays, model, clusters, np.arange(members.size), share)
-    return moved
 
 
 def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, share: float) -> float:
@@ -482,20 +458,27 @@ def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Parti
     """Dissolve small clusters, the smallest first, while this raises the joint (`dissolve`)."""
     largest = SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / N_SAMPLED
     least, place = worth_a_round(cohort.problem), 0
+
+    def members_moved(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster: int) -> Numbers:
+        """Return labels with the members of a cluster in their best other clusters."""
+        members = np.flatnonzero(labels == cluster)
+        clusters = clusters_without_subjects(shard.tables, *sums)._replace(labels=np.full(members.size, cluster))
+        moved = labels.copy()
+        arrays = shard.taken(members, NOTHING)
+        moved[members] = best_others(arrays, model, clusters, np.arange(members.size), share)
+        return moved
+
     while place < cohort.n_clusters > 1 and not plan.budget.used_up():
         sizes, _ = cohort.clusters.sums
         cluster = int(np.argsort(sizes, kind="stable")[place])
         if sizes[cluster] > largest:
             break
         place += 1
-        arguments = cohort.problem.model, cohort.clusters.sums, cluster, share
-        labels = cohort.each(_elsewhere, *arguments, lists=(cohort.shards, cohort.labels))
+        arguments = cohort.problem.model, cohort.clusters.sums, cluster
+        labels = cohort.each(members_moved, *arguments, lists=(cohort.shards, cohort.labels))
         other = cohort.with_labels(labels, cohort.n_clusters)
-        # Without a sweep, only the moved subjects can have other outlying values.
-        of_members = cluster, other.problem.model, other.clusters.sums, share, minimum_gain(other.problem)
-        changes = other.each(_changes_of_members, *of_members, lists=(*other.lists, cohort.labels))
-        other = _with_changes(other, changes, share)
         for _ in range(ROUNDS):
+            other = with_best_outlying(other, share)
             before = _joint(other)
             other = settled_by_scans(other, plan).partitions
             joint = _joint(other)
@@ -504,7 +487,6 @@ def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Parti
                 break
             if joint - before <= max(least, _joint(cohort) - joint):
                 break
-            other = with_best_outlying(other, share)
     return cohort
 
 

@@ -1,19 +1,22 @@
-"""How strongly features count: coarsening, alternation, and the concentration."""
+"""How strongly features count: block weights, selection, strength of priors, coarsening; and the concentration."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logsumexp, psi
+from scipy.special import betaln, gammaln, logsumexp, psi
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, Mask, Whole, graded, paired_moments, whole_ranks
 from clinclust.engine.joint_estimates.outlying import (
     SearchResult,
     best_outlying,
+    outlying_together,
     raise_in_turns,
     raise_partitions,
     run_outlying_restarts,
@@ -22,16 +25,530 @@ from clinclust.engine.joint_estimates.outlying import (
     with_best_outlying,
     without_outlying,
 )
-from clinclust.engine.joint_estimates.selection import independent_share
-from clinclust.engine.kernels.moves import clusters_without_subjects
+from clinclust.engine.kernels.moves import CohortArrays, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.problem import Problem, joint_of
-from clinclust.engine.search.partitioned import in_memory
-from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, Threads, n_threads
-from clinclust.engine.search.restarts import Start, index_of_best, sample_rows, search_starts, starts_from, unlike
-from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle
+from clinclust.engine.problem.encoding import (
+    EncodedCohort,
+    encoded_columns,
+    members_of_blocks,
+    members_of_chains,
+    numeric_columns,
+)
+from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
+from clinclust.engine.search.partitioned import chunks, in_memory
+from clinclust.engine.search.plan import Budget, Either, RestartResult, SearchPlan, Threads, n_threads
+from clinclust.engine.search.settle import (
+    Attempts,
+    Start,
+    SweepResult,
+    compact,
+    index_of_best,
+    minimum_gain,
+    run_restarts,
+    sample_rows,
+    search_from,
+    search_starts,
+    settle,
+    starts_from,
+    unlike,
+)
 from clinclust.progress import SILENT
+
+# Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
+#
+# Dependent features repeat information. The likelihood of each of the p features of a block is raised to its weight
+#
+#     w = 1 / (1 + c),    c = mean over the features of the block of the sum, over its other features, of the absolute
+#                             correlations of the residuals within clusters, each corrected for chance.
+#
+# 1 + c is the design effect of p measurements with these correlations (Kish 1965, *Survey Sampling*): the block counts
+# for one feature if all are the same, and for p if they are independent. Weights and clusters are found in turns,
+# beginning with one cluster, because superfluous clusters of weight 1 would explain away the dependence.
+
+Find = Callable[[Problem], tuple[Problem, Labels]]
+"""A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
+
+_MOST_ROUNDS_OF_WEIGHTS = 12
+_SAME_WEIGHT = 0.02
+"""Change of a weight below which it counts as the same."""
+
+
+class WithinClusters(NamedTuple):
+    """The squared correlations of the residuals of every two features within clusters."""
+
+    excess: Array
+    """(D, D) squared correlation less 1 / (n - K), its expectation under independence in n subjects; 0 on the diagonal.
+    """
+    squared: Array
+    """(D, D) squared correlation; its diagonal is 1, less for nominal features, 0 for those that do not vary within
+    clusters."""
+    n_columns: Whole
+    """(D,) number of indicators of each nominal feature; 1 for others."""
+
+
+def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
+    """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,).
+
+    Residuals are divided by the standard deviation of the feature within the cluster, as in the likelihood: nine rows
+    in other units, which are a cluster of their own, would otherwise be most of the variance, and the dependence
+    between the features in these nine would be that of the cohort.
+    """
+    n_clusters = int(labels.max()) + 1
+    feature = numeric_columns(arrays._replace(codes=arrays.codes[:0], values=arrays.values[:0]))[1]
+    sums, counts, deviations = np.zeros((3, n_clusters, feature.size))
+    together, squares, n_both = np.zeros((3, feature.size, feature.size))
+
+    def parts() -> Iterator[tuple[Labels, Array, Array, Array]]:
+        """Yield clusters (n,), whether a subject is in each (n, K), values with 0 for missing, and which are seen."""
+        for rows, chunk in chunks(arrays):
+            table, cluster = numeric_columns(chunk)[0], labels[rows]
+            seen = ~np.isnan(table)
+            is_in = (cluster[:, None] == np.arange(n_clusters)).astype(np.float64)
+            yield cluster, is_in, np.where(seen, table, 0.0), seen.astype(np.float64)
+
+    for _, is_in, values, seen in parts():
+        sums += is_in.T @ values
+        counts += is_in.T @ seen  # whole numbers, the same in any order
+    means = sums / np.maximum(counts, 1.0)
+    for cluster, is_in, values, seen in parts():
+        deviations += is_in.T @ ((values - means[cluster]) * seen) ** 2
+    freedom = np.maximum(counts - 1.0, 0.0)
+    scales = np.sqrt(np.divide(freedom, deviations, out=np.zeros_like(means), where=deviations > 0.0))
+    for cluster, _, values, seen in parts():
+        residual = (values - means[cluster]) * scales[cluster] * seen
+        together += residual.T @ residual
+        squares += (residual**2).T @ seen
+        n_both += seen.T @ seen
+    squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
+    excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
+    by_feature = _by_feature(excess, feature)
+    np.fill_diagonal(by_feature, 0.0)
+    return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
+
+
+def _by_feature(between: Array, feature: Whole) -> Array:
+    """Return the means over the columns of each two features, float64 (D, D), of a matrix (C, C)."""
+    of = (feature[:, None] == np.arange(int(feature.max()) + 1)).astype(np.float64)
+    of /= of.sum(axis=0)
+    return np.asarray(of.T @ between @ of)
+
+
+def independent_share(problem: Problem, labels: Labels) -> float:
+    """Return the share of the log likelihood that independent features would have, in (0, 1], as the coarsening.
+
+    With the excess of `WithinClusters` and weights w_d of the features, it is at most 1 and
+
+        sum_d w_d / (sum_d w_d^2 + sum over d, e of w_d w_e excess_de).
+
+    Dependence within a multivariate Gaussian block, which the model describes, does not count.
+    """
+    powers = problem.model.powers
+    excess = within_clusters(problem.cohort.arrays, labels).excess
+    for members in members_of_chains(problem.cohort.encoding.features):
+        excess[np.ix_(members, members)] = 0.0
+    repeated = ((excess * powers).sum(axis=1) * powers).sum() / powers.sum()
+    alone = (powers**2).sum() / powers.sum()
+    return min(1.0, float(1.0 / (alone + max(repeated, 0.0))))
+
+
+def reproduced_weights(problem: Problem, find: Find, enough: Callable[[], bool]) -> Array:
+    """Return weights of the features, float64 (D,), that the clusters found with them imply again."""
+    powers = implied_weights(problem, problem.cohort.together)
+    for _ in range(_MOST_ROUNDS_OF_WEIGHTS):
+        kept, labels = find(problem.with_powers(powers))
+        if enough():
+            break
+        implied = implied_weights(kept, labels)
+        if np.abs(implied - powers).max() <= _SAME_WEIGHT:
+            break
+        powers = implied
+    return powers
+
+
+def implied_weights(problem: Problem, labels: Labels) -> Array:
+    """Return the weight of each feature that the dependence within these clusters implies, float64 (D,)."""
+    powers = np.ones(len(problem.cohort.encoding.features))
+    for members in members_of_blocks(problem.cohort.encoding.features).values():
+        if members.size > 1:
+            powers[members] = block_weight(problem, members, labels)
+    return powers
+
+
+def block_weight(problem: Problem, members: Labels, labels: Labels) -> float:
+    """Return the weight, in (0, 1], of the block of these features, int64 (p,), given clusters, int64 (N,)."""
+    included = np.zeros(len(problem.cohort.encoding.features), dtype=np.bool_)
+    included[members] = True
+    found = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
+    # Absolute correlations a are corrected for chance as Cohen's kappa: (a - e) / (1 - e). e is the mean of a under
+    # independence, where the squared correlation is about chi-squared. That of nominal features is divided by the root
+    # of the product of those with themselves, as in Tschuprow's T squared.
+    itself = np.diagonal(found.squared)
+    itself = np.where(itself > 0.0, itself, 1.0)
+    scale = np.sqrt(itself * itself[:, None])
+    freedom = np.maximum(found.n_columns - 1.0, 1.0)
+    freedom = freedom * freedom[:, None]
+    mean_of_root = np.sqrt(2.0 / freedom) * np.exp(gammaln(0.5 * (freedom + 1.0)) - gammaln(0.5 * freedom))
+    by_chance = np.sqrt((found.squared - found.excess) / scale) * mean_of_root
+    by_chance = np.minimum(by_chance, 0.99)  # where hardly two subjects have both features
+    beyond = (np.sqrt(found.squared / scale) - by_chance) / (1.0 - by_chance)
+    np.fill_diagonal(beyond, 0.0)
+    return float(1.0 / (1.0 + max(beyond.sum(axis=1).mean(), 0.0)))
+
+
+def has_repeated(problem: Problem) -> bool:
+    """Return whether any block has several features: a block of one always has weight 1."""
+    return any(members.size > 1 for members in members_of_blocks(problem.cohort.encoding.features).values())
+
+
+# Feature selection: the features that differ between the clusters are found together with the clusters.
+#
+# An included feature (gamma_d = 1) has one distribution for each cluster; an excluded one has the same for all
+# subjects.
+#
+#     ln p(X_obs, z, gamma) = ln p(z) + ln p(gamma)
+#         + coarsening * sum_d power_d [gamma_d sum_k ln m_d(x_kd) + (1 - gamma_d) ln m_d(x_d, all subjects together)]
+#     ln p(gamma)           = ln B(1 + n, 1 + D - n),   n = sum_d gamma_d
+#
+# (Scott and Berger 2010, *Bayes and empirical-Bayes multiplicity adjustment in the variable-selection problem*). Steps
+# in z and in gamma raise the same joint.
+
+# Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
+# small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
+_N_DEPENDENT = (10, 20, 5, 40)
+_FEATURES_AT_ONCE = 512
+
+
+def log_inclusion(n_included: int, n_features: int) -> float:
+    """Return ln p(gamma) = ln B(1 + n, 1 + D - n) of a gamma that includes n of D features."""
+    return float(betaln(1.0 + n_included, 1.0 + n_features - n_included))
+
+
+def best_inclusion(problem: Problem, labels: Labels) -> tuple[Array, Mask]:
+    """Return the relevances at the powers of features, (D,), and the gamma with the highest joint given a partition.
+
+    For each number of features, those with the largest relevance are best; of equal joints, the smallest number.
+    `labels` are 0 .. K - 1; gamma is bool (D,).
+    """
+    _, statistics = problem.partition(labels).sums
+    relevance = feature_relevance(problem.cohort.arrays, problem.model.prior, statistics)
+    gains: Array = problem.model.exponents * relevance
+    order = np.argsort(-gains, kind="stable")
+    numbers = np.arange(gains.size + 1)
+    joint = np.concatenate([[0.0], np.cumsum(gains[order])])
+    joint += betaln(1.0 + numbers, 1.0 + gains.size - numbers)
+    included = np.zeros(gains.size, dtype=np.bool_)
+    # Rounding must not decide between equal joints: with one cluster, all features and no feature have the same joint.
+    included[order[: int(np.flatnonzero(joint >= joint.max() - 1e-9)[0])]] = True
+    return gains, included
+
+
+def run_selecting_restarts(
+    problem: Problem, starts: list[Start], plan: SearchPlan, dependence: Array | None = None
+) -> list[RestartResult]:
+    """Search from every start and select features; otherwise like `run_restarts`.
+
+    So that irrelevant features do not dominate, random partitions begin with the features that depend most on others.
+    `dependence` is the `mutual_dependence`, if it is known.
+    """
+    dependence = mutual_dependence(problem.cohort.arrays) if dependence is None else dependence
+    ranked, sizes, prepared = np.argsort(-dependence, kind="stable"), cycle(_N_DEPENDENT), list[Start]()
+    for start in starts:
+        if start.begin == "random":
+            included = np.zeros(ranked.size, dtype=np.bool_)
+            included[ranked[: next(sizes)]] = True
+            start = start._replace(name=f"{start.name}, {included.sum()} features", included=included)
+        elif start.labels.max() > 0:
+            start = start._replace(included=best_inclusion(problem, start.labels)[1])
+        prepared.append(start)
+    # Attempts are kept by the included features: a division that fails on some features may succeed on others.
+    by_features: dict[bytes, Attempts] = {}
+
+    def search_selecting(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
+        """Search for the partition and select features, in turns, until neither raises the joint."""
+        n_features = len(problem.cohort.encoding.features)
+        included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
+        traces: list[Array] = []
+        enough = Either(plan.cancelled, plan.budget)
+        while True:
+            shared = by_features.setdefault(included.tobytes(), Attempts())
+            found = search_from(problem.with_features(included), start, plan, shared)
+            log_prior = log_inclusion(int(included.sum()), included.size)
+            traces.append(found.trace + log_prior)
+            gains, better = best_inclusion(problem, found.labels)
+            gain = float(gains[better].sum() - gains[included].sum()) - log_prior
+            gain += log_inclusion(int(better.sum()), included.size)
+            if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
+                break
+            included = better
+            start = start._replace(labels=found.labels, begin="given")
+        trace = np.concatenate(traces)
+        # With one cluster, no feature differs between clusters.
+        included = included if found.labels.max() > 0 else np.zeros_like(included)
+        return replace(found, log_joint=float(trace[-1]), trace=trace, n_sweeps=trace.size, included=included)
+
+    return run_restarts(problem, prepared, plan, search=search_selecting)
+
+
+def mutual_dependence(cohort: CohortArrays) -> Array:
+    """Return the evidence that each feature depends on others in the whole cohort, float64 (D,), at least 0.
+
+    With r the correlation of ranks over n subjects, n r^2 is about chi-squared with one degree of freedom under
+    independence. The evidence is the sum over the other features of max(n r^2 - 2 ln D, 0). The n r^2 of the indicators
+    of a nominal feature are summed with weights (1 - p) / (L - 1), with p the frequency of the level: Pearson's chi-
+    squared divided by its degrees of freedom.
+    """
+    n_features = cohort.kinds.size
+    bound = 2.0 * np.log(max(n_features, 2))
+    scores = np.zeros(n_features)
+    table, weights, owners = graded(encoded_columns(cohort), whole_ranks)
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    for first in range(0, n_features, _FEATURES_AT_ONCE):
+        last = min(first + _FEATURES_AT_ONCE, n_features)
+        mine = (owners >= first) & (owners < last)
+        n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
+        varying = np.minimum(own_variance, other_variance) > 1e-9
+        squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
+        squared *= weights[mine, None] * weights
+        between = np.add.reduceat(squared, starts, axis=1)
+        between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
+        between[np.arange(last - first), np.arange(first, last)] = 0.0
+        scores[first:last] = np.maximum(between - bound, 0.0).sum(axis=1)
+    return scores
+
+
+# Wide tables: how strong the priors are, and which features tell, before the search that chooses the coarsening.
+#
+# Of 300 people with 40 measurements, 8 tell three groups apart that lie 4 SD from each other. Under the default prior a
+# further cluster costs each of the other 32 about 5 nats, the logarithm of what its mean and its spread could have
+# been, and one cluster is best. Of 300 people with 500 measurements that each differ by a quarter of an SD, no single
+# one tells the groups apart unless the prior expects small differences. Both are seen once the features that differ are
+# selected, under priors to which `strength` subjects with the averages of the cohort were added:
+#
+#     theta_s = theta + s * (mean of T over the observed values),
+#
+# in natural parameters, for every conjugate prior. With one cluster the joint rises with s whatever the data, so that
+# strengths are compared by what the best partition gains over one cluster under the same prior.
+
+_STRENGTHS = (0.0, 1.0, 4.0)
+"""Subjects added to the prior. From 8 on, noise of 150 x 300 falls into eight clusters; groups a quarter of an SD apart
+in each of 500 features need 4 (benchmarks/wide.py)."""
+MANY_FEATURES = 20
+"""Number of features up to which nothing is selected unasked: groups that K-means finds are missed from 25 on, and in
+12 they are not (benchmarks/wide.py)."""
+
+
+def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> Problem:
+    """Return the problem whose priors hold so many more subjects with the averages of the cohort.
+
+    A prior that the schema states is not changed, nor that of a multivariate Gaussian block or of `stated` features.
+    """
+    cohort, encoding, prior = problem.cohort, problem.cohort.encoding, problem.model.prior.copy()
+    sums = problem.partition(cohort.together).statistics[0]
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        if not likelihood.is_chained and not feature.stated and feature.name not in stated:
+            theta, total = encoding.part(index, prior, sums)
+            theta[:] = likelihood.prior.posterior(theta, strength * total / max(cohort.n_observed[index], 1))
+    return problem.with_prior(prior)
+
+
+def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[str]) -> tuple[float, Mask] | None:
+    """Return the strength of the priors and the features that differ, bool (D,), of the best partition, or None.
+
+    None: the table is not wide, has a multivariate Gaussian block, or no partition gains over one cluster.
+    """
+    likelihoods = problem.cohort.encoding.likelihoods
+    if len(likelihoods) <= MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
+        return None
+    problem = without_outlying(problem, outlying_together(problem, plan.outlying_share), plan.outlying_share)
+    plan = replace(plan, outlying_share=0.0)
+    best: tuple[float, float, Mask] | None = None
+    starts, dependence = search_starts(problem.cohort.n_subjects, plan.seeds), mutual_dependence(problem.cohort.arrays)
+    others = [*starts[2:3], *(start for start in starts[3:] if start.begin == "bisected")]
+    for strength in _STRENGTHS if plan.prior_strength is None else (plan.prior_strength,):
+        stronger = strengthened(problem, strength, stated)
+        restarts = run_selecting_restarts(stronger, starts, plan, dependence)
+        result = restarts[index_of_best(restarts)]
+        gain = result.log_joint - joint_of(stronger, problem.cohort.together)
+        if result.included is not None and result.included.any() and (best is None or gain > best[0]):
+            best = gain, strength, result.included
+            # Stronger priors change this partition a little, or find others along principal axes: with these starts
+            # 48 wide cohorts have the partitions of six new ones each time, in 60% of the time.
+            starts = [starts[0]._replace(labels=result.labels, begin="given"), *others]
+        if plan.budget.used_up():
+            break
+    return None if best is None else best[1:]
+
+
+def with_all_features(found: SearchResult, whole: Problem, included: Mask, share: float) -> SearchResult:
+    """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
+    model = found.problem.model
+    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
+    outlying = outlying_together(whole, share)
+    outlying[:, included] = found.outlying
+    whole = without_outlying(whole, outlying, share)
+    # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
+    constant = joint_of(whole.with_features(included), found.labels) - found.winner.log_joint
+    constant += log_inclusion(int(included.sum()), included.size)
+    restarts = [
+        replace(restart, log_joint=restart.log_joint + constant, trace=restart.trace + constant, included=included)
+        for restart in found.restarts
+    ]
+    return replace(found, problem=whole, restarts=restarts, outlying=outlying)
+
+
+# The best partition found at each of a decreasing sequence of coarsenings, each with fewer clusters.
+#
+# In a large cohort, the path is followed in a sample to the first coarsening that is borne out, then among all
+# subjects.
+
+COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
+"""The path, each coarsening 14 to 33 percent below the one before."""
+_N_FRESH = 2
+"""Number of fresh starts at every step after the first."""
+_TOLERANCE = 0.01
+"""Difference to the estimated share of independent features that does not change the partition."""
+_SHARE_OF_FIRST = 0.5
+"""Share of a time budget that the first step may take: the others have fewer clusters and starts."""
+_SHARE_OF_SAMPLE = 0.5
+"""Share of a time budget that the search in the sample may take."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResolutionStep(SearchResult):
+    """One step of the path: the best partition found at one coarsening.
+
+    After the first step, the first restart continues from the step before (start ``"step before"``).
+    """
+
+    independent_share: float
+    """The coarsening that the dependence within these clusters implies (`independent_share`)."""
+
+    @property
+    def coarsening(self) -> float:
+        """The coarsening of the step."""
+        return self.problem.model.coarsening
+
+    @property
+    def borne_out(self) -> bool:
+        """Whether the coarsening is strong enough for the dependence within the clusters of this partition."""
+        return self.coarsening <= self.independent_share + _TOLERANCE
+
+    @property
+    def onward(self) -> RestartResult:
+        """The best restart as the beginning of a restart of the next step."""
+        return replace(self.winner, start="step before", trace=np.array([]), n_sweeps=0)
+
+
+def resolution_steps(
+    problem: Problem, starts: list[Start], plan: SearchPlan, seed: np.random.SeedSequence
+) -> list[ResolutionStep]:
+    """Search from the starts, then at each coarsening from the step before and from fresh starts; return the steps.
+
+    The path ends at the first step with one cluster, or that is `borne_out`, or at once if the plan has no path.
+    """
+    seed.spawn(1)  # the children from the second on are those of the steps after it
+    # A time budget leaves time for the coarser steps.
+    first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
+
+    def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
+        """Continue from the step before, then search from fresh starts."""
+        coarsened, share = at_coarsening(problem, coarsening), plan.outlying_share
+        (drawn,) = seed.spawn(1)
+        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(_N_FRESH))
+        (start,) = starts_from(before.labels, [drawn])
+        outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
+        begin = before.onward.raised_to(joint)
+        onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
+        fresh_plan = replace(plan, refine=False, progress=SILENT)  # one step of the stage "coarsening"
+        fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
+        restarts = [onward, *fresh]
+        best = index_of_best(restarts)
+        if best > 0:
+            arguments = coarsened, restarts[best], masks[best - 1], start, plan
+            restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
+        return step_of(SearchResult(without_outlying(coarsened, outlying, share), restarts, best, outlying))
+
+    return followed(step_of(first), plan, search_at)
+
+
+def followed(
+    begin: ResolutionStep, plan: SearchPlan, search_at: Callable[[float, ResolutionStep], ResolutionStep]
+) -> list[ResolutionStep]:
+    """Follow a path from one of its steps to its end, with `search_at`; return this step and those after it."""
+    steps, ahead = [begin], [value for value in COARSENINGS if value < begin.coarsening]
+    if not plan.choose_coarsening:
+        return steps
+    with plan.progress.stage("coarsening") as advance:
+        while ahead and steps[-1].labels.max() > 0 and not steps[-1].borne_out:
+            if plan.budget.used_up():
+                break
+            # The last partition may ask for a coarsening before the next one of the path.
+            if ahead[0] < steps[-1].independent_share:
+                ahead.insert(0, steps[-1].independent_share)
+            steps.append(search_at(ahead.pop(0), steps[-1]))
+            advance()
+    return steps
+
+
+def at_coarsening(problem: Problem, coarsening: float) -> Problem:
+    """Return the problem at a coarsening."""
+    return replace(problem, model=problem.model._replace(coarsening=coarsening))
+
+
+def step_of(found: SearchResult) -> ResolutionStep:
+    """Return the step of the best of the restarts at one coarsening."""
+    share = independent_share(found.problem, found.labels)
+    return ResolutionStep(found.problem, found.restarts, found.best, found.outlying, independent_share=share)
+
+
+def chosen_step(steps: Sequence[ResolutionStep]) -> int:
+    """Return the index of the first step that is `borne_out`, or of the last step if none is.
+
+    At coarsening 1, extra clusters may explain dependence, so that it is underestimated; hence the dependence within
+    each step's own clusters.
+    """
+    return next((index for index, step in enumerate(steps) if step.borne_out), len(steps) - 1)
+
+
+def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
+    """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
+    of_rows, of_path, of_all = seed.spawn(3)
+    rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
+    budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
+    in_sample = replace(plan, patience=1, budget=budget, progress=progress)
+    part = problem.restricted_to(rows)
+    steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
+    step = steps[chosen_step(steps)]
+    rng, share = np.random.default_rng(of_all), plan.outlying_share
+    at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
+        cohort = in_memory(at, pool, may_lack_any=share > 0.0)
+
+        def step_at(start: str, found: SweepResult) -> ResolutionStep:
+            """Return the step of a search among all subjects, which the next step continues."""
+            nonlocal cohort
+            cohort = found.partitions
+            labels, outlying = cohort.gathered()
+            kept = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
+            restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
+            return step_of(SearchResult(kept, [restart], 0, outlying))
+
+        def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
+            """Continue from the step before."""
+            onward = replace(cohort, problem=at_coarsening(cohort.problem, coarsening))
+            onward = with_best_outlying(onward, share) if share > 0.0 else onward
+            return step_at(before.onward.start, raise_partitions(onward, plan, rng, pool))
+
+        carried: list[SweepResult] = []
+        with plan.progress.stage("search among all subjects", len(chosen)) as advance:
+            for restart in chosen:
+                if not carried or not plan.budget.used_up():
+                    sampled = step.problem.partition(restart.labels).sums
+                    carried.append(search_partitions(cohort, sampled, plan, rng, pool))
+                    advance()
+        best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
+        return followed(step_at(f"sample: {chosen[best].start}", carried[best]), plan, search_at)
+
 
 # Alternation of search and estimation: the partition given the concentration, then the concentration given it.
 #
@@ -194,157 +711,3 @@ def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohor
     write_scores(arrays, training.model.in_full(), new, scores)
     scores -= np.log(labels.size + training.model.concentration)
     return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)
-
-
-# The best partition found at each of a decreasing sequence of coarsenings, each with fewer clusters.
-#
-# In a large cohort, the path is followed in a sample to the first coarsening that is borne out, then among all
-# subjects.
-
-COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
-"""The path, each coarsening 14 to 33 percent below the one before."""
-_N_FRESH = 2
-"""Number of fresh starts at every step after the first."""
-_TOLERANCE = 0.01
-"""Difference to the estimated share of independent features that does not change the partition."""
-_SHARE_OF_FIRST = 0.5
-"""Share of a time budget that the first step may take: the others have fewer clusters and starts."""
-_SHARE_OF_SAMPLE = 0.5
-"""Share of a time budget that the search in the sample may take."""
-
-
-@dataclass(frozen=True, eq=False)
-class ResolutionStep(SearchResult):
-    """One step of the path: the best partition found at one coarsening.
-
-    After the first step, the first restart continues from the step before (start ``"step before"``).
-    """
-
-    independent_share: float
-    """The coarsening that the dependence within these clusters implies (`independent_share`)."""
-
-    @property
-    def coarsening(self) -> float:
-        """The coarsening of the step."""
-        return self.problem.model.coarsening
-
-    @property
-    def borne_out(self) -> bool:
-        """Whether the coarsening is strong enough for the dependence within the clusters of this partition."""
-        return self.coarsening <= self.independent_share + _TOLERANCE
-
-    @property
-    def onward(self) -> RestartResult:
-        """The best restart as the beginning of a restart of the next step."""
-        return replace(self.winner, start="step before", trace=np.array([]), n_sweeps=0)
-
-
-def resolution_steps(
-    problem: Problem, starts: list[Start], plan: SearchPlan, seed: np.random.SeedSequence
-) -> list[ResolutionStep]:
-    """Search from the starts, then at each coarsening from the step before and from fresh starts; return the steps.
-
-    The path ends at the first step with one cluster, or that is `borne_out`, or at once if the plan has no path.
-    """
-    seed.spawn(1)  # the children from the second on are those of the steps after it
-    # A time budget leaves time for the coarser steps.
-    first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
-
-    def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-        """Continue from the step before, then search from fresh starts."""
-        coarsened, share = at_coarsening(problem, coarsening), plan.outlying_share
-        (drawn,) = seed.spawn(1)
-        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(_N_FRESH))
-        (start,) = starts_from(before.labels, [drawn])
-        outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
-        begin = before.onward.raised_to(joint)
-        onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
-        fresh_plan = replace(plan, refine=False, progress=SILENT)  # one step of the stage "coarsening"
-        fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
-        restarts = [onward, *fresh]
-        best = index_of_best(restarts)
-        if best > 0:
-            arguments = coarsened, restarts[best], masks[best - 1], start, plan
-            restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
-        return step_of(SearchResult(without_outlying(coarsened, outlying, share), restarts, best, outlying))
-
-    return followed(step_of(first), plan, search_at)
-
-
-def followed(
-    begin: ResolutionStep, plan: SearchPlan, search_at: Callable[[float, ResolutionStep], ResolutionStep]
-) -> list[ResolutionStep]:
-    """Follow a path from one of its steps to its end, with `search_at`; return this step and those after it."""
-    steps, ahead = [begin], [value for value in COARSENINGS if value < begin.coarsening]
-    if not plan.choose_coarsening:
-        return steps
-    with plan.progress.stage("coarsening") as advance:
-        while ahead and steps[-1].labels.max() > 0 and not steps[-1].borne_out:
-            if plan.budget.used_up():
-                break
-            # The last partition may ask for a coarsening before the next one of the path.
-            if ahead[0] < steps[-1].independent_share:
-                ahead.insert(0, steps[-1].independent_share)
-            steps.append(search_at(ahead.pop(0), steps[-1]))
-            advance()
-    return steps
-
-
-def at_coarsening(problem: Problem, coarsening: float) -> Problem:
-    """Return the problem at a coarsening."""
-    return replace(problem, model=problem.model._replace(coarsening=coarsening))
-
-
-def step_of(found: SearchResult) -> ResolutionStep:
-    """Return the step of the best of the restarts at one coarsening."""
-    share = independent_share(found.problem, found.labels)
-    return ResolutionStep(found.problem, found.restarts, found.best, found.outlying, independent_share=share)
-
-
-def chosen_step(steps: Sequence[ResolutionStep]) -> int:
-    """Return the index of the first step that is `borne_out`, or of the last step if none is.
-
-    At coarsening 1, extra clusters may explain dependence, so that it is underestimated; hence the dependence within
-    each step's own clusters.
-    """
-    return next((index for index, step in enumerate(steps) if step.borne_out), len(steps) - 1)
-
-
-def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
-    """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
-    of_rows, of_path, of_all = seed.spawn(3)
-    rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
-    budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
-    in_sample = replace(plan, patience=1, budget=budget, progress=progress)
-    part = problem.restricted_to(rows)
-    steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
-    step = steps[chosen_step(steps)]
-    rng, share = np.random.default_rng(of_all), plan.outlying_share
-    at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
-    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
-        cohort = in_memory(at, pool, may_lack_any=share > 0.0)
-
-        def step_at(start: str, found: SweepResult) -> ResolutionStep:
-            """Return the step of a search among all subjects, which the next step continues."""
-            nonlocal cohort
-            cohort = found.partitions
-            labels, outlying = cohort.gathered()
-            kept = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
-            restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
-            return step_of(SearchResult(kept, [restart], 0, outlying))
-
-        def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-            """Continue from the step before."""
-            onward = replace(cohort, problem=at_coarsening(cohort.problem, coarsening))
-            onward = with_best_outlying(onward, share) if share > 0.0 else onward
-            return step_at(before.onward.start, raise_partitions(onward, plan, rng, pool))
-
-        carried: list[SweepResult] = []
-        with plan.progress.stage("search among all subjects", len(chosen)) as advance:
-            for restart in chosen:
-                if not carried or not plan.budget.used_up():
-                    sampled = step.problem.partition(restart.labels).sums
-                    carried.append(search_partitions(cohort, sampled, plan, rng, pool))
-                    advance()
-        best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
-        return followed(step_at(f"sample: {chosen[best].start}", carried[best]), plan, search_at)

@@ -11,18 +11,21 @@ NUMBA_DISABLE_JIT=1 : plain kernels without compilation; the last digits may dif
 from __future__ import annotations
 
 import hashlib
-import importlib
 import logging
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from llvmlite import ir
 from numba import config, extending, njit, types
 from numba.core import event
+from numba.core.typing.templates import ConcreteTemplate, infer_global
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Mask, Whole
@@ -128,85 +131,6 @@ flattened: Any = _fields_now if _DISABLED else extending.intrinsic(_fields_of)
 """Return the fields of a named tuple as a tuple, each array as `flat` returns it from 0 on."""
 
 
-# What kernels do with vectors of eight numbers besides arithmetic: here they are arrays.
-#
-# Compiled kernels hold them in vector registers (`clinclust.engine.kernels.vectors`), with the same bits. Plain kernels
-# compile what is written here, or run it, so that a debugger can step through a fit of a small cohort.
-
-LANES = 8
-"""Clusters, features or numbers that the innermost loops process at a time."""
-
-
-def _operation(function: Function) -> Function:
-    return inlined(function) if PLAIN else function
-
-
-def padded(length: int) -> int:
-    """Return the length rounded up to a multiple of eight."""
-    return -(-length // LANES) * LANES
-
-
-@_operation
-def eight(numbers: Array, index: int) -> Array:
-    """Return the eight doubles from an index on."""
-    return numbers[index : index + LANES].copy()
-
-
-@_operation
-def write_eight(numbers: Array, index: int, vector: Array) -> None:
-    """Write eight doubles from an index on."""
-    numbers[index : index + LANES] = vector
-
-
-@_operation
-def spread(number: float) -> Array:
-    """Return a vector that holds a double in every lane."""
-    return np.full(LANES, number)
-
-
-@_operation
-def lane(vector: Array, place: int) -> float:
-    """Return one double of a vector."""
-    number: float = vector[place]
-    return number
-
-
-@_operation
-def choose(marks: Mask, yes: Array, no: Array) -> Array:
-    """Return the lanes of `yes` where a mark is true, else those of `no`."""
-    return np.where(marks, yes, no)
-
-
-@_operation
-def largest_of(vector: Array) -> float:
-    """Return the largest of eight doubles; of 0.0 and -0.0 it may be the other one than in a register."""
-    return float(vector.max())
-
-
-@_operation
-def smallest_of(vector: Array) -> float:
-    """Return the smallest of eight doubles."""
-    return float(vector.min())
-
-
-@_operation
-def bits_of(vector: Array) -> Whole:
-    """Return the bits of doubles as integers."""
-    return vector.view(np.int64)
-
-
-@_operation
-def from_bits(bits: Whole) -> Array:
-    """Return the doubles that have these bits."""
-    return bits.view(np.float64)
-
-
-@_operation
-def as_numbers(bits: Whole) -> Array:
-    """Return integers as doubles."""
-    return bits.astype(np.float64)
-
-
 @contextmanager
 def announcing_compilation() -> Iterator[None]:
     """Log one line, and print it on a terminal, when the block first compiles a kernel that is not cached."""
@@ -229,5 +153,178 @@ def announcing_compilation() -> Iterator[None]:
         yield
 
 
+# What kernels do with vectors of eight numbers.
+#
+# Compiled kernels hold them in vector registers. The instructions are IEEE operations in the order in which they are
+# written, none of them fused, so that all processors give the same bits. Plain kernels compile the functions on arrays,
+# with the same bits, or run them, so that a debugger can step through a fit of a small cohort.
+
+LANES = 8
+"""Clusters, features or numbers that the innermost loops process at a time."""
+_DOUBLE_BYTES = 8
+_I32, _I64, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_EIGHT = ir.VectorType(_DOUBLE, LANES)
+
+
+def padded(length: int) -> int:
+    """Return the length rounded up to a multiple of eight."""
+    return -(-length // LANES) * LANES
+
+
+class Vector(types.Type):
+    """The type of eight numbers in a register."""
+
+    def __init__(self, name: str, of_one: Any, in_llvm: Any) -> None:
+        self.of_one, self.in_llvm = of_one, ir.VectorType(in_llvm, LANES)
+        super().__init__(name=f"eight {name}")
+
+
+_numba: Any = extending
+_numba.register_model(Vector)(lambda manager, kind: _numba.models.PrimitiveModel(manager, kind, kind.in_llvm))
+_NUMBERS, _BITS = Vector("numbers", types.float64, _DOUBLE), Vector("bits", types.int64, _I64)
+_MARKS = Vector("marks", types.boolean, ir.IntType(1))
+_MEMORY = _pointer(types.float64), types.Array(types.float64, 1, "C")
+"""What holds doubles: what `flat` returns, or a whole array."""
+
+
+def _define(function: Any, result: Any, *kinds: Any, by: Callable[..., Any]) -> None:
+    """Define a function of arguments of these types by the instructions that `by` appends with a builder."""
+
+    class Operation(ConcreteTemplate):
+        cases: ClassVar = [result(*kinds)]
+
+    def append(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        if isinstance(kinds[0], types.Array):
+            values = context.make_array(kinds[0])(context, builder, values[0]).data, *values[1:]
+        appended = by(builder, *values)
+        return context.get_dummy_value() if result == types.void else appended
+
+    declare: Any = infer_global
+    declare(function)(Operation)
+    _numba.lower_builtin(function, *kinds)(append)
+
+
+def _operation(result: Any, first: Any, *kinds: Any, by: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Return a decorator of a function on vectors, which the instructions replace unless kernels are plain."""
+
+    def decorate(function: Function) -> Function:
+        globals()[function.__name__] = function  # where Numba expects it already
+        for kind in first if isinstance(first, tuple) else (first,):
+            if not PLAIN:
+                _define(function, result, kind, *kinds, by=by)
+        return inlined(function) if PLAIN else function
+
+    return decorate
+
+
+def _define_operator(function: Any, kind: Vector, result: Vector, by: Callable[[Any, Any, Any], Any]) -> None:
+    """Define an operator of two vectors, and of a vector and a number."""
+    _define(function, result, kind, kind, by=by)
+    with_number = kind, kind.of_one
+    _define(function, result, *with_number, by=lambda builder, one, other: by(builder, one, _spread(builder, other)))
+
+
+def _place(builder: Any, numbers: Any, index: Any) -> Any:
+    place = builder.gep(numbers, [index], source_etype=_DOUBLE)
+    # Up to llvmlite 0.44, LLVM has typed pointers. Later versions still check the types at stores.
+    return builder.bitcast(place, _EIGHT.as_pointer()) if hasattr(place.type, "pointee") else place
+
+
+def _read(builder: Any, numbers: Any, index: Any) -> Any:
+    return builder.load(_place(builder, numbers, index), align=_DOUBLE_BYTES, typ=_EIGHT)
+
+
+def _write(builder: Any, numbers: Any, index: Any, vector: Any) -> None:
+    builder.store(vector, _place(builder, numbers, index), align=_DOUBLE_BYTES)
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    empty = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
+    first = builder.insert_element(empty, value, ir.Constant(_I32, 0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+
+
+def _find_largest(builder: Any, vector: Any) -> Any:
+    width = LANES
+    while width > 1:  # one half is compared with the other
+        width //= 2
+        lanes = [ir.Constant(ir.VectorType(_I32, width), list(range(at, at + width))) for at in (0, width)]
+        low, high = (builder.shuffle_vector(vector, vector, half) for half in lanes)
+        vector = builder.select(builder.fcmp_ordered(">", low, high), low, high)
+    return builder.extract_element(vector, ir.Constant(_I32, 0))
+
+
+def _count(builder: Any, bits: Any) -> Any:
+    # Cut to 32 bits, because few processors can convert vectors of 64-bit integers to doubles.
+    return builder.sitofp(builder.trunc(bits, ir.VectorType(_I32, LANES)), _EIGHT)
+
+
 if not PLAIN:
-    importlib.import_module("clinclust.engine.kernels.vectors")
+    for _function, _of_numbers, _of_bits in (
+        (operator.add, ir.IRBuilder.fadd, ir.IRBuilder.add),
+        (operator.sub, ir.IRBuilder.fsub, ir.IRBuilder.sub),
+    ):
+        _define_operator(_function, _NUMBERS, _NUMBERS, _of_numbers)
+        _define_operator(_function, _BITS, _BITS, _of_bits)
+    _define_operator(operator.mul, _NUMBERS, _NUMBERS, ir.IRBuilder.fmul)
+    _define_operator(operator.truediv, _NUMBERS, _NUMBERS, ir.IRBuilder.fdiv)
+    _define_operator(operator.lshift, _BITS, _BITS, ir.IRBuilder.shl)
+    _define_operator(operator.rshift, _BITS, _BITS, ir.IRBuilder.ashr)
+    for _function, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.ge, ">="), (operator.eq, "==")):
+        _compare = partial(lambda sign, builder, *two: builder.fcmp_ordered(sign, *two), _sign)
+        _define_operator(_function, _NUMBERS, _MARKS, _compare)
+
+
+@_operation(_NUMBERS, _MEMORY, types.intp, by=_read)
+def eight(numbers: Array, index: int) -> Array:
+    """Return the eight doubles from an index on."""
+    return numbers[index : index + LANES].copy()
+
+
+@_operation(types.void, _MEMORY, types.intp, _NUMBERS, by=_write)
+def write_eight(numbers: Array, index: int, vector: Array) -> None:
+    """Write eight doubles from an index on."""
+    numbers[index : index + LANES] = vector
+
+
+@_operation(_NUMBERS, types.float64, by=_spread)
+def spread(number: float) -> Array:
+    """Return a vector that holds a double in every lane."""
+    return np.full(LANES, number)
+
+
+@_operation(types.float64, _NUMBERS, types.intp, by=ir.IRBuilder.extract_element)
+def lane(vector: Array, place: int) -> float:
+    """Return one double of a vector."""
+    number: float = vector[place]
+    return number
+
+
+@_operation(_NUMBERS, _MARKS, _NUMBERS, _NUMBERS, by=ir.IRBuilder.select)
+def choose(marks: Mask, yes: Array, no: Array) -> Array:
+    """Return the lanes of `yes` where a mark is true, else those of `no`."""
+    return np.where(marks, yes, no)
+
+
+@_operation(types.float64, _NUMBERS, by=_find_largest)
+def largest_of(vector: Array) -> float:
+    """Return the largest of eight doubles; of 0.0 and -0.0 it may be the other one than in a register."""
+    return float(vector.max())
+
+
+@_operation(_BITS, _NUMBERS, by=lambda builder, vector: builder.bitcast(vector, _BITS.in_llvm))
+def bits_of(vector: Array) -> Whole:
+    """Return the bits of doubles as integers."""
+    return vector.view(np.int64)
+
+
+@_operation(_NUMBERS, _BITS, by=lambda builder, bits: builder.bitcast(bits, _EIGHT))
+def from_bits(bits: Whole) -> Array:
+    """Return the doubles that have these bits."""
+    return bits.view(np.float64)
+
+
+@_operation(_NUMBERS, _BITS, by=_count)
+def as_numbers(bits: Whole) -> Array:
+    """Return integers as doubles."""
+    return bits.astype(np.float64)

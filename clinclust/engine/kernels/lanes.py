@@ -27,7 +27,6 @@ from clinclust.engine.kernels.compiled import (
     inlined,
     lane,
     largest_of,
-    smallest_of,
     spread,
     write_eight,
 )
@@ -202,17 +201,17 @@ def sum_log_terms(values: Array, coefficients: Array, start: int, width: int, le
     """
     c = flat(coefficients, start)
     unit, nothing = spread(1.0), spread(0.0)
-    total, lowest = nothing, unit
+    total = farthest = nothing
     for at in range(0, width, LANES):
         z = eight(values, at)
         observed = z == z
         apart = z - eight(c, 3 * width + at)
-        inner = choose(observed, unit - eight(c, 2 * width + at) * (apart * apart), unit)
-        lowest = choose(inner < lowest, inner, lowest)
+        distance = choose(observed, eight(c, 2 * width + at) * (apart * apart), nothing)
+        farthest = choose(distance > farthest, distance, farthest)
         # `log` needs positive numbers. Where this one is too low, the result is NaN anyway.
-        inner = choose(inner < 1e-300, unit, inner)
+        inner = choose(unit - distance < 1e-300, unit, unit - distance)
         total = total + choose(observed, eight(c, at) + eight(c, width + at) * log(inner), nothing)
-    if smallest_of(lowest) < least:
+    if 1.0 - largest_of(farthest) < least:
         return math.nan
     result = lane(total, 0)
     for place in range(1, LANES):

@@ -76,8 +76,25 @@ def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         levels.left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
         rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
         return
-    if n_trials <= FEW:
-        _few_trials(a, b, s, t, n_levels - 1, levels)
+    if n_trials <= FEW:  # a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient
+        n, work = n_levels - 1, levels.work
+        rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
+        work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
+        above = below = 1.0
+        for j in range(n):
+            work[rising_a + j + 1] = work[rising_a + j] * (a + j)
+            work[rising_b + j + 1] = work[rising_b + j] * (b + j)
+            work[falling_a + j + 1] = work[falling_a + j] * (a - 1.0 - j)
+            work[falling_b + j + 1] = work[falling_b + j] * (b - 1.0 - j)
+            above *= a + b + j
+            below *= a + b - 1.0 - j
+        above = 1.0 / above
+        below = 1.0 / below
+        for x in range(n + 1):
+            levels.numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
+            holds = s >= x and t >= n - x
+            levels.left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
+            rests[x] = left_rests[x] = 0.0
     else:  # the same as logarithms, because the products would overflow
         above = log_rising(a + b, n_trials)
         below = log_rising(a + b - n_trials, n_trials) if s + t >= n_trials else 0.0
@@ -92,29 +109,6 @@ def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         rests[level] += levels.log_base[level]
         if s >= counts[2 * level] and t >= counts[2 * level + 1]:
             left_rests[level] += levels.log_base[level]
-
-
-@subkernel
-def _few_trials(a: float, b: float, s: float, t: float, n: int, levels: Levels) -> None:
-    """Fill a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient, of levels 0 .. n <= FEW."""
-    work = levels.work
-    rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
-    work[rising_a] = work[rising_b] = work[falling_a] = work[falling_b] = 1.0
-    above = below = 1.0
-    for j in range(n):
-        work[rising_a + j + 1] = work[rising_a + j] * (a + j)
-        work[rising_b + j + 1] = work[rising_b + j] * (b + j)
-        work[falling_a + j + 1] = work[falling_a + j] * (a - 1.0 - j)
-        work[falling_b + j + 1] = work[falling_b + j] * (b - 1.0 - j)
-        above *= a + b + j
-        below *= a + b - 1.0 - j
-    above = 1.0 / above
-    below = 1.0 / below
-    for x in range(n + 1):
-        levels.numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
-        holds = s >= x and t >= n - x
-        levels.left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
-        levels.rests[x] = levels.left_rests[x] = 0.0
 
 
 @subkernel
@@ -167,8 +161,11 @@ def categorical_predictives(prior: Array, sums: Array, levels: Levels) -> None:
 
 
 @subkernel
-def _split(n_levels: int, boundary: int) -> tuple[int, int]:
-    """Return the first level, and the level after the last, of the range that the split at this boundary divides."""
+def _halves(sums: Array, n_levels: int, boundary: int) -> tuple[int, int, float, float]:
+    """Return the ends of the range of levels that the split at this boundary divides, and the sums of its two halves.
+
+    The range ends before its last level; the boundary is the first level of the upper half.
+    """
     first, last = 0, n_levels
     middle = (first + last) // 2
     while middle != boundary:
@@ -177,15 +174,12 @@ def _split(n_levels: int, boundary: int) -> tuple[int, int]:
         else:
             first = middle
         middle = (first + last) // 2
-    return first, last
-
-
-@subkernel
-def _between(sums: Array, first: int, last: int) -> float:
-    total = 0.0
-    for level in range(first, last):
-        total += sums[level]
-    return total
+    below = above = 0.0
+    for level in range(first, boundary):
+        below += sums[level]
+    for level in range(boundary, last):
+        above += sums[level]
+    return first, last, below, above
 
 
 @subkernel
@@ -200,9 +194,8 @@ def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
         levels.numbers[level] = levels.left_numbers[level] = 1.0
         levels.rests[level] = levels.left_rests[level] = 0.0
     for boundary in range(1, n_levels):
-        first, last = _split(n_levels, boundary)
-        lower = prior[boundary - 1] + _between(sums, first, boundary)
-        upper = prior[n_levels + boundary - 2] + _between(sums, boundary, last)
+        first, last, below, above = _halves(sums, n_levels, boundary)
+        lower, upper = prior[boundary - 1] + below, prior[n_levels + boundary - 2] + above
         for level in range(first, last):
             side = lower if level < boundary else upper
             levels.numbers[level] *= side / (lower + upper)
@@ -582,11 +575,9 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: 
     if kind == ORDINAL:
         value = 0.0
         for boundary in range(1, n_statistics):
-            first, last = _split(n_statistics, boundary)
-            a, b = prior[boundary - 1], prior[n_statistics + boundary - 2]
-            s, t = _between(sums, first, boundary), _between(sums, boundary, last)
+            _, _, s, t = _halves(sums, n_statistics, boundary)
             if s + t > 0.0:
-                value += log_beta_gain(a, b, s, t)
+                value += log_beta_gain(prior[boundary - 1], prior[n_statistics + boundary - 2], s, t)
         return value
     if kind == GAUSSIAN:
         kappa, shape, rate = prior[1], prior[2], prior[3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -147,71 +148,101 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
 
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""
-_NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))
 _CERTAIN = 45.0
 """Nats by which the own cluster leads where the others together have less than 2^-53, the step of a uniform draw."""
 
 
+@subkernel
+def _draw(scores: Array, n_columns: int, most: float, own: int, target: int, uniform: float) -> tuple[int, float]:
+    """Return a cluster drawn with probability proportional to exp(score), or the target, and its log probability.
+
+    A target below 0 leaves it to the draw. The scores, which are at most `most`, are overwritten.
+    """
+    total = 0.0
+    for k in range(n_columns):
+        scores[k] = math.exp(scores[k] - most)
+        total += scores[k]
+    drawn, left = own, uniform * total
+    for k in range(n_columns):
+        if scores[k] > 0.0 and left >= 0.0:  # rounding may leave a rest after the last cluster
+            drawn = k
+            left -= scores[k]
+    drawn = target if target >= 0 else drawn
+    return drawn, math.log(scores[drawn] / total)
+
+
+class Visit(NamedTuple):
+    """How a sweep visits subjects, what they do, and what is written of them."""
+
+    start: int = 0
+    """Position in the order of the first subject that is visited."""
+    minimum_gain: float = 0.0
+    """A subject moves only if this raises the log joint by more than this number of nats."""
+    most_clusters: int = UNLIMITED
+    """Number of clusters from which on no subject opens a new cluster."""
+    ignore_size: bool = False
+    """Whether cluster 0 is scored as if it held one subject (the first sweep of the paper's start, appendix B)."""
+    up_to_date: bool = False
+    """Whether the log predictives already correspond to the statistics."""
+    best: Labels = np.empty(0, dtype=np.int64)
+    """(n,) or (0,): if n > 0, no subject moves, and best clusters are written here; K is a new cluster."""
+    all_scores: Array = np.empty((0, 0))
+    """(n, K + 1) or (0, 0): if n > 0, no subject moves, and log weight + coarsening * sum_d power_d
+    ln p(x_id | cluster k without subject i) is written here; column K is the empty cluster."""
+    uniforms: Array = np.empty(0)
+    """(n,) or (0,): if n > 0, each subject moves to a cluster drawn with probability proportional to exp(score), by
+    these draws from [0, 1), one for each position."""
+    targets: Labels = np.empty(0, dtype=np.int64)
+    """(n,) or (0,): if n > 0, each moves to its target instead, K for a new cluster."""
+
+
 @kernel
 def sweep(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    order: Labels,
-    start: int,
-    minimum_gain: float,
-    most_clusters: int,
-    ignore_size: bool,
-    up_to_date: bool,
-    best_of_all: Labels,
-    all_scores: Array,
-) -> tuple[int, int]:
-    """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster (-1) is assigned to one.
+    cohort: CohortArrays, model: Model, partition: Partition, order: Labels, visit: Visit
+) -> tuple[int, int, float]:
+    """Visit subjects in an order and move each to its best cluster; a subject in no cluster (-1) is assigned to one.
 
     A subject is scored under its own cluster without itself. Log normalisers are convex, so its log predictive is
     higher with itself, by at most `Partition.spread` over its table rows. Most subjects stay for every difference
     within this bound; the rows without the subject are then not summed.
 
-    Parameters of which the types do not say all:
-
-    - partition: modified in place; sizes and statistics must correspond to the labels.
-    - minimum_gain: a subject moves only if this raises the log joint by more than this number of nats.
-    - most_clusters: number of clusters from which on no subject opens a new cluster.
-    - ignore_size: score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
-    - up_to_date: whether the log predictives already correspond to the statistics.
-    - best_of_all, (n,) or (0,): if n > 0, no subject moves, and best clusters are written here; K is a new cluster.
-    - all_scores, (n, K + 1) or (0, 0): if n > 0, no subject moves, and log weight + coarsening * sum_d power_d
-      ln p(x_id | cluster k without subject i) is written here; column K is the empty cluster.
-
-    Return the position in `order` at which the sweep stopped, below n if the capacity does not allow a new cluster, and
-    the number of moves.
+    The partition is modified in place; its sizes and statistics must correspond to the labels. Return the position in
+    `order` at which the sweep stopped, below n if the capacity does not allow a new cluster, the number of moves, and
+    the log of the product of the probabilities with which clusters were drawn.
     """
     state = state_of(cohort, model, partition)
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
-    n_together = begin_scoring(state, up_to_date)
-    n_best, n_scored = best_of_all.shape[0], all_scores.shape[0]
-    moves = 0
-    for position in range(start, order.shape[0]):
+    n_together = begin_scoring(state, visit.up_to_date)
+    best_of_all, all_scores, uniforms, targets = visit.best, visit.all_scores, visit.uniforms, visit.targets
+    n_best, n_scored, n_drawn, n_targets = best_of_all.size, all_scores.shape[0], uniforms.size, targets.size
+    moves, log_probability = 0, 0.0
+    for position in range(visit.start, order.shape[0]):
         i = order[position]
         own = state.labels[i]
-        n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < most_clusters else n_clusters
+        n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < visit.most_clusters else n_clusters
         # The table rows under its own cluster are added only if they can change the decision.
         score, rows_of_own = score_all(state, i, n_columns, n_together)
         held = state.sizes[0] - (1.0 if own == 0 else 0.0)
-        if ignore_size and own >= 0 and held > 0.0:
+        if visit.ignore_size and own >= 0 and held > 0.0:
             shift = -math.log(held)
             score += shift if own == 0 else 0.0
             scores[0] += shift
         others = highest(scores, n_columns)
         stays = False
         if own >= 0:
-            stays = others < score + rows_of_own - state.spread[own]
+            bound = score + rows_of_own - state.spread[own]
+            stays = others < bound if n_drawn == 0 else bound - others > _CERTAIN and n_targets == 0
             if n_scored > 0 or not stays:
                 left_out = flat(state.left_out, own * state.n_rows)
                 score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
-                stays = stays or not others - score > minimum_gain
-        best = own
-        if not stays:
+                stays = n_drawn == 0 and (stays or not others - score > visit.minimum_gain)
+        best, of_draw = own, 0.0
+        if n_drawn > 0 and not stays:
+            if own >= 0:
+                scores[own] = score
+            target = targets[position] if n_targets > 0 else -1
+            best, of_draw = _draw(scores, n_columns, max(score, others), own, target, uniforms[position])
+        elif not stays:
             best = 0
             while scores[best] < others:
                 best += 1
@@ -227,107 +258,42 @@ def sweep(
                     row[n_clusters] = score
         if best != own and n_best == 0 and n_scored == 0:
             if best == n_clusters and n_clusters + 2 > capacity:
-                return position, moves
+                return position, moves, log_probability
             move(state, i, best)
             n_clusters = state.n_clusters[0]
             moves += 1
-    return order.shape[0], moves
+        log_probability += of_draw
+    return order.shape[0], moves, log_probability
 
 
 def make_moves(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    order: Labels,
-    start: int = 0,
-    *,
-    minimum_gain: float = 0.0,
-    most_clusters: int = UNLIMITED,
-    ignore_size: bool = False,
-    up_to_date: bool = False,
+    cohort: CohortArrays, model: Model, partition: Partition, order: Labels, start: int = 0, **choices: Any
 ) -> tuple[int, int]:
-    """Move subjects order[start:], each to its best cluster; return the position and the number of moves (`sweep`)."""
-    return sweep(
-        cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, up_to_date, _NOWHERE, _NOTHING
-    )
+    """Move subjects order[start:] to their best clusters, as in a `Visit`; return position and number of moves."""
+    position, moves, _ = sweep(cohort, model, partition, order, Visit(start, **choices))
+    return position, moves
 
 
 def find_best(
-    cohort: CohortArrays, model: Model, partition: Partition, best: Labels, least: float, most: int, up_to_date: bool
-) -> None:
-    """Write the best cluster of each subject to `best`, int64 (N,); no subject moves.
+    cohort: CohortArrays, model: Model, partition: Partition, least: float, most: int, up_to_date: bool
+) -> Labels:
+    """Return the best cluster of each subject, int64 (N,); no subject moves.
 
     Moves raise the log joint by more than `least`; from `most` clusters on, no subject opens a new one (`sweep`).
     """
-    order = np.arange(best.size)
-    sweep(cohort, model, partition, order, 0, least, most, False, up_to_date, best, _NOTHING)
+    best = np.empty_like(partition.labels)
+    sweep(cohort, model, partition, np.arange(best.size), Visit(0, least, most, up_to_date=up_to_date, best=best))
+    return best
 
 
 def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: Array) -> None:
     """Write the scores of all subjects to `scores`, float64 (N, K + 1); no subject moves (`sweep`)."""
-    order = np.arange(scores.shape[0])
-    sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
+    sweep(cohort, model, partition, np.arange(scores.shape[0]), Visit(all_scores=scores))
 
 
 def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> None:
     """Compute the log predictives of all clusters, and of the empty cluster, from their statistics."""
-    make_moves(cohort, model, partition, _NOWHERE)
-
-
-@kernel
-def draw_moves(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    order: Labels,
-    start: int,
-    uniforms: Array,
-    targets: Labels,
-    most_clusters: int,
-) -> tuple[int, float]:
-    """Visit subjects order[start:] and move each to a cluster drawn with probability proportional to exp(score).
-
-    The uniforms (n,) are draws from [0, 1), one for each position. If there are targets (n,), each subject moves to its
-    target instead, K for a new cluster. The other arguments are those of `sweep`. Return the position at which the
-    sweep stopped, and the log of the product of the probabilities of the clusters that the subjects moved to.
-    """
-    state = state_of(cohort, model, partition)
-    n_clusters, scores = state.n_clusters[0], state.scores
-    n_together = begin_scoring(state, False)
-    is_forced = targets.shape[0] > 0
-    log_probability = 0.0
-    for position in range(start, order.shape[0]):
-        i = order[position]
-        own = state.labels[i]
-        n_columns = n_clusters + 1 if n_clusters < most_clusters else n_clusters
-        score, rows_of_own = score_all(state, i, n_columns, n_together)
-        others = highest(scores, n_columns)
-        if own >= 0:
-            if score + rows_of_own - state.spread[own] - others > _CERTAIN and not is_forced:
-                continue
-            left_out = flat(state.left_out, own * state.n_rows)
-            score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
-            scores[own] = score
-        most = max(score, others)
-        total = 0.0
-        for k in range(n_columns):
-            scores[k] = math.exp(scores[k] - most)
-            total += scores[k]
-        if is_forced:
-            drawn = targets[position]
-        else:
-            drawn, left = own, uniforms[position] * total
-            for k in range(n_columns):
-                if scores[k] > 0.0 and left >= 0.0:  # rounding may leave a rest after the last cluster
-                    drawn = k
-                    left -= scores[k]
-        log_probability += math.log(scores[drawn] / total)
-        if drawn != own:
-            if drawn == n_clusters and n_clusters + 2 > state.capacity:
-                return position, log_probability - math.log(scores[drawn] / total)
-            move(state, i, drawn)
-            n_clusters = state.n_clusters[0]
-    return order.shape[0], log_probability
+    sweep(cohort, model, partition, np.empty(0, dtype=np.int64), Visit())
 
 
 # Scores of subjects whose values may be outlying, that is, drawn from the prior predictive of their feature.

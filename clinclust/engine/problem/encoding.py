@@ -383,18 +383,17 @@ def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str
 
 
 def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return features in the order of an encoding: one likelihood after the other, and in each the blocks."""
-    return tuple(sorted(features, key=_place))
-
-
-def _place(feature: Feature) -> tuple[bool, bool, int, float, str]:
-    """Return the sort key of a feature: the kind of levels, the likelihood, the number of trials, the block.
+    """Return features in the order of an encoding: by kind of levels, likelihood, number of trials, and block.
 
     Gaussian features without a block, which have the same power, are thereby adjacent and can be processed together.
     """
-    traits, trials = feature.traits, feature.n_trials
-    steps = np.inf if trials is None else trials
-    return traits.is_continuous, traits.is_nominal, traits.kernel, steps, feature.block or ""
+
+    def place(feature: Feature) -> tuple[bool, bool, int, float, str]:
+        traits, trials = feature.traits, feature.n_trials
+        steps = np.inf if trials is None else trials
+        return traits.is_continuous, traits.is_nominal, traits.kernel, steps, feature.block or ""
+
+    return tuple(sorted(features, key=place))
 
 
 def rows_of(column: Array, levels: Array, first: int) -> Codes:

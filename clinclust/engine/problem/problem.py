@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import (
@@ -359,9 +359,7 @@ def log_crp(sizes: Array, concentration: float) -> float:
     return float(of_new + gammaln(sizes).sum() - _log_of_all(concentration, float(sizes.sum())))
 
 
-@lru_cache
-def _log_of_all(concentration: float, n_subjects: float) -> float:
-    return float(log_gamma_ratio(concentration, n_subjects))
+_log_of_all = lru_cache(log_gamma_ratio)
 
 
 def feature_relevance(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:
@@ -523,9 +521,7 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
 
 def probabilities(scores: Array) -> Array:
     """Return rows of probabilities from rows of log weights, each normalised to sum to 1."""
-    weights: Array = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
+    return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
 
 # Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.

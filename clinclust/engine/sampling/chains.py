@@ -9,7 +9,6 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.special import gammaln
 
@@ -17,11 +16,10 @@ from clinclust.arrays import Array, Codes, Labels
 from clinclust.engine.joint_estimates.resolution import RATE, SHAPE, log_concentration_hyperprior
 from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals
-from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
+from clinclust.engine.kernels.sweep import Visit, sweep, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
-from clinclust.engine.search.restarts import run_restarts, search_starts
-from clinclust.engine.search.settle import by_decreasing_size, compact
+from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 #
@@ -40,7 +38,6 @@ from clinclust.engine.search.settle import by_decreasing_size, compact
 
 _VISITS = 3
 """Visits of all members on the way to the launch state."""
-_NO_SUBJECTS = np.empty(0, dtype=np.int64)
 
 
 def far_first(problem: Problem) -> Array:
@@ -76,8 +73,17 @@ def divide_or_merge(
     members = np.flatnonzero((labels == first) | (labels == second))
     order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
     is_division = first == second
-    targets = _NO_SUBJECTS if is_division else (labels[order] == second).astype(np.int64)
-    halves, log_allocation = _allocated(problem, pair, order, targets, rng)
+    targets = np.empty(0, dtype=np.int64) if is_division else (labels[order] == second).astype(np.int64)
+    # Two clusters grow from the pair, and then all others are visited.
+    allocated, log_allocation = np.full(labels.size, -1), 0.0
+    if rng.random() < 0.5:
+        allocated[order] = 1
+    allocated[pair] = 0, 1
+    halves = problem.partition(allocated)
+    for number in range(_VISITS + 1):
+        visit = Visit(most_clusters=2, uniforms=rng.random(order.size))
+        visit = visit._replace(targets=targets) if number == _VISITS else visit
+        _, _, log_allocation = sweep(problem.cohort.arrays, problem.model, halves, order, visit)
     log_ratio = _log_ratio(problem, halves) - log_allocation
     if by_cluster:
         others = np.delete(partition.sums[0], [first, second])
@@ -118,24 +124,6 @@ def _log_ratio_of_pair(others: Array, halves: Array) -> float:
     n_divided, n_divisible, n_merged = others.size + 2, 1 + int((others >= 2.0).sum()), float(halves.sum())
     divided = np.log(n_divided * (n_divided - 1.0)) + np.log(halves).sum()
     return float(np.log(n_divisible * n_merged * (n_merged - 1.0)) - divided)
-
-
-def _allocated(
-    problem: Problem, pair: Labels, order: Labels, targets: Labels, rng: np.random.Generator
-) -> tuple[Partition, float]:
-    """Return two clusters that grew from a pair, and the log probability of the last visit of all others."""
-    labels = np.full(problem.cohort.n_subjects, -1)
-    if rng.random() < 0.5:
-        labels[order] = 1
-    labels[pair] = 0, 1
-    arrays = problem.cohort.arrays
-    halves = problem.partition(labels)
-    log_probability = 0.0
-    for visit in range(_VISITS + 1):
-        targets_now = targets if visit == _VISITS else _NO_SUBJECTS
-        uniforms = rng.random(order.size)
-        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2)
-    return halves, log_probability
 
 
 def _log_ratio(problem: Problem, halves: Partition) -> float:
@@ -194,7 +182,7 @@ class Chain:
         order = self._rng.permutation(n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
-            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NO_SUBJECTS, UNLIMITED)
+            position, _, _ = sweep(arrays, model, self._partition, order, Visit(position, uniforms=uniforms))
             if position < order.size:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
@@ -415,7 +403,7 @@ def _draws(
         if cancelled.is_set():
             raise SearchCancelled("the draws were cancelled")
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        draw_moves(arrays, model, partition, order, 0, uniforms, _NO_SUBJECTS, most)
+        sweep(arrays, model, partition, order, Visit(most_clusters=most, uniforms=uniforms))
         accumulate(arrays, partition)
         if number >= _BEFORE and number % _EVERY == 0:
             yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))
@@ -444,8 +432,6 @@ def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
 # Single subjects are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and
 # Müller 2022, Journal of Computational and Graphical Statistics 31, 1189-1201).
 
-Draws = NDArray[np.int32]
-
 _LEAST_GAIN = 1e-9
 """Gain, of f, below which no subject moves: the rounding error."""
 _MOST_CANDIDATES = 200
@@ -455,7 +441,7 @@ _FURTHER_CLUSTERS = 5
 """Clusters that a search may open beyond those of its start."""
 
 
-def point_estimate(draws: Draws) -> Labels:
+def point_estimate(draws: Codes) -> Labels:
     """Return the partition with the lowest expected loss, int64 (N,), clusters by decreasing size."""
     chosen = np.unique(np.linspace(0, len(draws) - 1, _MOST_CANDIDATES).astype(np.int64))
     candidates = [by_decreasing_size(labels.astype(np.int64)) for labels in np.unique(draws[chosen], axis=0)]
@@ -473,10 +459,11 @@ def point_estimate(draws: Draws) -> Labels:
     return min(improved, key=lambda labels: losses(draws, labels).mean())
 
 
-def losses(draws: Draws, labels: Labels) -> Array:
+def losses(draws: Codes, labels: Labels) -> Array:
     """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
-    result = np.empty(len(draws))
-    _distances(draws, np.ascontiguousarray(labels), _terms(labels.size), result)
+    terms, result = _terms(labels.size), np.empty(len(draws))
+    _distances(draws, np.ascontiguousarray(labels), terms, result)
+    result += terms[np.bincount(labels)].sum()
     return np.maximum(result, 0.0) / labels.size
 
 
@@ -486,7 +473,7 @@ def _terms(n_subjects: int) -> Array:
     return np.asarray(n * np.log(np.maximum(n, 1.0)))
 
 
-def membership_of_draws(draws: Draws, labels: Labels) -> Array:
+def membership_of_draws(draws: Codes, labels: Labels) -> Array:
     """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K).
 
     A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
@@ -500,32 +487,22 @@ def membership_of_draws(draws: Draws, labels: Labels) -> Array:
 
 
 @kernel
-def _distances(draws: Draws, labels: Labels, terms: Array, found: Array) -> None:
-    """Write the distance of each draw to one partition to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
-    n_subjects, n_clusters = labels.size, labels.max() + 1
-    sizes = np.zeros(n_clusters, np.int64)
-    for i in range(n_subjects):
-        sizes[labels[i]] += 1
-    of_labels = 0.0
-    for k in range(n_clusters):
-        of_labels += terms[sizes[k]]
-    joint = np.zeros((draws.max() + 1, n_clusters), np.int64)
+def _distances(draws: Codes, labels: Labels, terms: Array, found: Array) -> None:
+    """Write sum_j f(n_j) - 2 sum_kj f(n_kj) of each draw to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
+    joint = np.zeros((draws.max() + 1, labels.max() + 1), np.int64)
     for s in range(draws.shape[0]):
         joint[:] = 0
-        for i in range(n_subjects):
+        for i in range(labels.size):
             joint[draws[s, i], labels[i]] += 1
-        total = of_labels
+        found[s] = 0.0
         for j in range(joint.shape[0]):
-            size = 0
-            for k in range(n_clusters):
-                size += joint[j, k]
-                total -= 2.0 * terms[joint[j, k]]
-            total += terms[size]
-        found[s] = total
+            found[s] += terms[joint[j].sum()]
+            for k in range(joint.shape[1]):
+                found[s] -= 2.0 * terms[joint[j, k]]
 
 
 @kernel
-def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
+def _improve(draws: Codes, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
     """Visit subjects and move each to the cluster with the lowest mean distance to all draws; return the moves.
 
     Labels are modified in place; some numbers below `capacity`, the most clusters, may be unused afterwards.

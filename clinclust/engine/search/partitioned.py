@@ -180,9 +180,7 @@ def find_best_among(
     """
     most = int(clusters.n_clusters[0]) if labels is None else UNLIMITED
     own = np.full(chunk.codes.shape[0], -1) if labels is None else labels
-    best = np.empty_like(own)
-    find_best(chunk, model, clusters._replace(labels=own), best, least, most, up_to_date=True)
-    return best
+    return find_best(chunk, model, clusters._replace(labels=own), least, most, up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
@@ -511,11 +509,7 @@ class Partitioned:
             n_after += held.size - 1
         if n_after == n_clusters:
             return None
-
-        def after_division(labels: Numbers, division: tuple[Numbers, dict[int, Sums]]) -> Numbers:
-            return renamed[labels, division[0]]
-
-        labels = self.each(after_division, lists=(self.labels, parts))
+        labels = self.each(lambda own, division: renamed[own, division[0]], lists=(self.labels, parts))
         return self.with_sums((np.concatenate(sizes), np.concatenate(statistics)), labels)
 
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:

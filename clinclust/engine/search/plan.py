@@ -103,14 +103,10 @@ def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) 
 
 def is_of_a_worker() -> bool:
     """Return whether this thread works off a task of a Dask worker."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return False
-    try:
-        distributed.get_worker()
-    except ValueError:
-        return False
-    return True
+    with suppress(KeyError, ValueError):  # Dask is not imported, or has no worker here
+        sys.modules["distributed"].get_worker()
+        return True
+    return False
 
 
 def on_one_thread(function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:

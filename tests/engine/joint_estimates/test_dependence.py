@@ -10,7 +10,7 @@ from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_coho
 from scored import few
 
 from clinclust import Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.selection import (
+from clinclust.engine.joint_estimates.resolution import (
     block_weight,
     implied_weights,
     independent_share,
@@ -22,8 +22,7 @@ from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import run_restarts, search_starts
-from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
+from clinclust.engine.search.settle import adjusted_rand_index, merge_gains, run_restarts, search_starts
 from clinclust.likelihoods import REGISTRY
 from clinclust.methods import PublishedMAPDP
 

@@ -21,7 +21,7 @@ from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
-from clinclust.engine.search.restarts import starts_from
+from clinclust.engine.search.settle import starts_from
 from clinclust.likelihoods import REGISTRY
 
 SHARE = 0.03

@@ -13,7 +13,7 @@ from scipy.special import comb, logsumexp
 from scored import few
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.joint_estimates.selection import (
+from clinclust.engine.joint_estimates.resolution import (
     best_inclusion,
     log_inclusion,
     mutual_dependence,
@@ -23,7 +23,7 @@ from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.problem.problem import log_crp, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import search_starts
+from clinclust.engine.search.settle import search_starts
 from clinclust.methods import PublishedMAPDP
 
 

@@ -33,8 +33,8 @@ print(clinclust.methods.PublishedMAPDP(schema, random_state=0).fit(frame).n_clus
 _CHECKED_FITS = """
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust.methods import PublishedMAPDP
-from clinclust.engine.search import restarts
-restarts.LARGE, restarts.N_SAMPLED = 100, 60
+from clinclust.engine.search import settle
+settle.LARGE, settle.N_SAMPLED = 100, 60
 for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("bernoulli",)), (40, ("gaussian",))):
     frame, schema, _, _ = mixed_cohort(0, n, likelihoods=kinds, missing=0.2)
     model = PublishedMAPDP(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
@@ -69,12 +69,13 @@ _MIXED_FIT = """
 import json, sys
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust import MAPDP
+from clinclust.engine.kernels.compiled import PLAIN
 from clinclust.methods import PublishedMAPDP
 n, kinds, options = json.loads(sys.argv[1])
 frame, schema, _, _ = mixed_cohort(0, n, kinds, missing=0.1)
 model = PublishedMAPDP(schema, random_state=0, progress=False, **options).fit(frame)
 print(json.dumps({
-    "vectors": "clinclust.engine.kernels.vectors" in sys.modules,
+    "vectors": not PLAIN,
     "labels": model.labels_.tolist(), "joint": model.log_joint_, "membership": model.membership_.tobytes().hex(),
 }))
 """
@@ -157,8 +158,9 @@ def test_kernels_run_without_being_compiled(tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_kernels_of_other_sources_have_other_names(tmp_path):
+def test_kernels_of_other_sources_have_other_names(tmp_path, monkeypatch):
     """Numba does not look at the functions that a kernel calls: a cached one would go on with old code."""
+    monkeypatch.setenv("CLINCLUST_PLAIN_KERNELS", "1")  # vector registers are defined once in a process
     package = tmp_path / "clinclust"
     shutil.copytree(Path(clinclust.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     spec = importlib.util.spec_from_file_location("copied", package / "engine" / "kernels" / "compiled.py")

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import njit
 from scored import scored
 
-from clinclust.engine.kernels import compiled, lanes, vectors
+from clinclust.engine.kernels import compiled, lanes
 from clinclust.engine.kernels.compiled import padded
 
 _LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
@@ -161,14 +161,14 @@ def test_log_terms_of_many_values_skip_the_missing_and_tell_when_digits_are_lost
 @pytest.mark.skipif(_LLVMLITE < (0, 45), reason="there LLVM itself has typed pointers")
 def test_pointers_need_no_types(monkeypatch):
     """As they will have none in a later llvmlite."""
-    place_of = vectors._place
+    place_of = compiled._place
 
     def without_type(builder, numbers, index):
         address = builder.inttoptr(builder.ptrtoint(numbers, ir.IntType(64)), ir.PointerType())
         assert not hasattr(address.type, "pointee")
         return place_of(builder, address, index)
 
-    monkeypatch.setattr(vectors, "_place", without_type)
+    monkeypatch.setattr(compiled, "_place", without_type)
     monkeypatch.setitem(globals(), "VECTORS", loops_with(njit(error_model="numpy"), compiled.flat))
     test_the_logarithm_is_right_to_the_last_place()
     test_rows_and_entries_add_up()

@@ -72,8 +72,7 @@ def test_the_best_cluster_is_that_of_the_highest_joint(n_clusters):
     problem = _problem(5, 0.1)
     labels = np.random.default_rng(0).permutation(np.arange(26) % n_clusters)
     partition = new_partition(problem.cohort.arrays, labels)
-    best = np.empty_like(labels)
-    find_best(problem.cohort.arrays, problem.model, partition, best, 0.0, n_clusters, up_to_date=False)
+    best = find_best(problem.cohort.arrays, problem.model, partition, 0.0, n_clusters, up_to_date=False)
     expected = [_joints(problem, labels, subject, n_clusters).argmax() for subject in range(26)]
     assert best.tolist() == expected
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.kernels.sweep import draw_moves
+from clinclust.engine.kernels.sweep import sweep
 from clinclust.engine.problem import problem as posing
 from clinclust.engine.sampling import chains
 from clinclust.engine.sampling.chains import Chain
@@ -152,11 +152,9 @@ def test_the_sampler_has_the_joint_distribution_of_the_model():
 def _with_model(**changes):
     def plant(monkeypatch):
         def moved(arrays, model, *rest):
-            return draw_moves(
-                arrays, model._replace(**{name: change(model) for name, change in changes.items()}), *rest
-            )
+            return sweep(arrays, model._replace(**{name: change(model) for name, change in changes.items()}), *rest)
 
-        monkeypatch.setattr(chains, "draw_moves", moved)
+        monkeypatch.setattr(chains, "sweep", moved)
 
     return plant
 
@@ -171,10 +169,10 @@ def _every_merger(monkeypatch):
 
 
 def _small_uniforms(monkeypatch):
-    def moved(arrays, model, partition, order, position, uniforms, *rest):
-        return draw_moves(arrays, model, partition, order, position, 0.8 * uniforms, *rest)
+    def moved(arrays, model, partition, order, visit):
+        return sweep(arrays, model, partition, order, visit._replace(uniforms=0.8 * visit.uniforms))
 
-    monkeypatch.setattr(chains, "draw_moves", moved)
+    monkeypatch.setattr(chains, "sweep", moved)
 
 
 BUGS = {

@@ -6,15 +6,15 @@ import pytest
 
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import (
+from clinclust.engine.search.settle import (
     Attempts,
     index_of_best,
+    minimum_gain,
     run_restarts,
     search_from,
     search_starts,
     starts_from,
 )
-from clinclust.engine.search.settle import minimum_gain
 from clinclust.schema import schema_for_array
 
 

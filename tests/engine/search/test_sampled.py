@@ -104,7 +104,7 @@ def _cohort(n_subjects, rare=0.0):
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 400)
+    monkeypatch.setattr("clinclust.engine.search.settle.N_SAMPLED", 400)
     monkeypatch.setattr("clinclust.estimators.fitting.LARGE", 1000)
     monkeypatch.setattr(scanning, "CHUNK", 256)
 

@@ -18,8 +18,7 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
-from clinclust.engine.search.restarts import run_restarts, search_starts
-from clinclust.engine.search.settle import adjusted_rand_index, compact, merge_all
+from clinclust.engine.search.settle import adjusted_rand_index, compact, merge_all, run_restarts, search_starts
 from clinclust.estimators.fitting import search
 from clinclust.methods import PublishedMAPDP
 
