@@ -10,6 +10,7 @@ from contextlib import suppress
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import show_cells
@@ -83,6 +84,11 @@ def canonical_text(value: object) -> str:
         return value.date().isoformat() if at_midnight else value.isoformat()
     text = str(value)
     return text.removesuffix("T00:00:00") if isinstance(value, np.datetime64) else text.strip()
+
+
+def texts_of(column: pd.Series) -> pd.Series:
+    """Return the canonical texts of the cells of a column, empty where one is missing."""
+    return column.astype(object).where(column.notna(), "").map(canonical_text)
 
 
 def shortened(text: str) -> str:

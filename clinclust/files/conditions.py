@@ -14,12 +14,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files import notation, say
-from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, quoted, texts_of
 from clinclust.files.text_table import TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -257,19 +258,14 @@ class Cells:
     """The cells of a column: their canonical texts, object (N,), and which of them are missing, bool (N,)."""
 
     def __init__(self, reader: Reader, place: int) -> None:
-        read, decimal = reader.read, reader.decimal
-        notes = read.notes[place]
-        self.notes, self.decimal, self._reader = notes, decimal, reader
-        self.has_comma = decimal == "," or notes.decimal == ","
-        self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
-        values = read.frame.iloc[:, place]
-        missing = np.asarray(values.isna(), dtype=bool)
-        texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
-        codes = {"", *notes.missing_codes}
-        self.texts = np.array(texts, dtype=object)
-        self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
-        self.name = str(read.frame.columns[place])
-        self.number = read.places[place]
+        read, labels = reader.read, reader.read.frame.index
+        self.notes, self.decimal, self._reader = read.notes[place], reader.decimal, reader
+        self.name, self.number = str(read.frame.columns[place]), read.places[place]
+        # of each cell, as a spreadsheet counts rows; a parquet file may have labels instead
+        self.rows = np.asarray(labels + 2 if is_integer_dtype(labels) else labels)
+        texts = texts_of(read.frame.iloc[:, place])
+        self.texts = texts.to_numpy(dtype=object)
+        self.missing = texts.isin(["", *self.notes.missing_codes]).to_numpy(dtype=bool)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -333,11 +329,12 @@ class Cells:
     def marks(self) -> notation.Marks:
         """The decimal mark and the separator of thousands of the column."""
         numbers = [parts.number for parts in self._parts.values()]
-        if self.others_have_comma and notation.are_thousands(numbers) and not any("," in number for number in numbers):
+        commas = [self.decimal, self.notes.decimal, *(notes.decimal for notes in self._reader.read.notes)]
+        if "," in commas and notation.are_thousands(numbers) and not any("," in number for number in numbers):
             return notation.Marks(",", ".")
         marks = notation.marks_of(numbers)
         is_plain = not np.isnan(numbers_of(list(self.counts))).any()
-        if self.has_comma and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
+        if "," in commas[:2] and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
             return notation.Marks(",", None)
         return notation.Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
 

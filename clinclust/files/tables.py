@@ -27,7 +27,7 @@ from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
 from clinclust.files.conditions import DateOrder
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
-from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows, read_summaries, read_trends
+from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
 
 # Read a table of text whose cells are separated by a delimiter.
@@ -294,7 +294,7 @@ def read_cohort(
     """
     path = Path(path)
     formats.check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, summarise, trends)
     refuse(choice.problems())
     with formats.naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None
