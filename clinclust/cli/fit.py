@@ -310,8 +310,8 @@ def _say_next_fit(options: commands.TableOptions, schema: Path) -> None:
 
 
 def path_of_results(table: Path, ending: str) -> Path:
-    """Return a path next to a table, named after it without its suffix and that of a compression."""
-    return table.with_name((table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table).stem + ending)
+    """Return a path next to a table, named after it without its suffix."""
+    return table.with_name(table.stem + ending)
 
 
 # What columns are for.

@@ -15,8 +15,8 @@ import pandas as pd
 from clinclust.data import data
 from clinclust.errors import InputError, refuse
 from clinclust.files import say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
-from clinclust.files.formats import check_readable, naming_file, shown_name
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quoted, shortened
+from clinclust.files.formats import check_readable, naming_file
 from clinclust.files.layout import BRACKETED, SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.tables import read_table, warn_of_file
@@ -174,10 +174,7 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         kind = None
     if kind is None and not levels and bounds != (None, None):
         kind = "number"
-    says = [shortened(row["type"])] if row["type"] and (stated or validation) else []
-    says += [f"validated as {shortened(validation)}"] if validation else []
-    says += [f"{len(choices)} value{'s' * (len(choices) != 1)}"] if choices else []
-    reason = f"the dictionary says: {row['says'] or ', '.join(says) or kind or 'a column of this name'}"
+    reason = f"the dictionary says: {row['says'] or shortened(row['type']) or kind or 'a column of this name'}"
     if among:
         shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in among[:10])
         reason += f"; {shown} mean{'s' * (len(among) == 1)} missing"
@@ -229,9 +226,7 @@ def _as_codebook(rows: Sequence[Row]) -> Iterator[Row]:
         row["choices"] = text if kind in _OF_REDCAP["with_choices"] else ""
         usual = _TYPES.get(kind) or _TYPES.get(row["validation"].casefold().partition("_")[0], {})
         row |= {meaning: value for meaning, value in usual.items() if not row[meaning]}
-        if "@CALCDATE" in row["annotation"]:
-            row["kind"] = "date"
-        elif "@CALCTEXT" in row["annotation"]:
+        if "@CALCTEXT" in row["annotation"]:
             row |= {"role": "describe", "says": "computed from other columns, so it is not clustered on"}
         elif kind == "calc":  # holds information of its own only if it is computed from dates, as an age is
             inputs = [name for name in dict.fromkeys(_INPUT.findall(text)) if name in names]
@@ -350,12 +345,8 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
     with naming_file(path):
         read = read_table(path, SheetOptions(sheet, of_subjects=False))
         table, remarks = chosen_columns(read, None, None)
-    warn_of_file(path, [*read.remarks, *remarks])
-    try:
-        notes, remarks = _read(table, [str(column) for column in frame.columns])
-    except InputError as error:
-        raise InputError(limited(f"the dictionary {shown_name(path)} cannot be used: {error}")) from error
-    warn_of_file(path, remarks)
+        notes, on_notes = _read(table, [str(column) for column in frame.columns])
+    warn_of_file(path, [*read.remarks, *remarks, *on_notes])
     add_notes(frame, notes)
 
 

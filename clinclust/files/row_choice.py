@@ -601,14 +601,11 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     noted = frame.attrs.get(ROWS_TAKEN)
     if noted is None:
         return None
-    try:
+    with suppress(TypeError, KeyError):  # of another structure
         rows = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        is_sound = len(noted) == 2 and not rows.counts.problems()
-    except (TypeError, KeyError):
-        is_sound = False
-    if not is_sound:
-        raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
-    return rows if len(frame) <= rows.counts.taken else None
+        if len(noted) == 2 and not rows.counts.problems():
+            return rows if len(frame) <= rows.counts.taken else None
+    raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
 
 
 def choose_rows(
@@ -671,22 +668,20 @@ def _one_row_per_subject(
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
-    order = np.arange(len(subjects.texts))
-    last = -np.inf if choice.keep == "last" else np.inf
-    if choice.by is None and times is not None:
-        order = np.argsort(np.where(np.isnan(times), last, times), kind="stable")
-    elif choice.by is not None:
+    if choice.by is not None:
         cells = reader.cells(choice.by)
         low, high = cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
             example = quote_cell(min(wrong, key=conditions.looks_like_date))
             raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
-        order = np.argsort(np.where(cells.missing, last, low), kind="stable")
+        times = np.where(cells.missing, np.nan, low)
         remarks += cells.describe_notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
-    kept = np.zeros(len(order), dtype=bool)
-    kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
+    ordered = pd.DataFrame({"subject": subjects.texts, "time": np.nan if times is None else times}).sort_values(
+        "time", kind="stable", na_position="first" if choice.keep == "last" else "last"
+    )
+    kept = ~ordered.duplicated("subject", keep=choice.keep).sort_index().to_numpy()
     by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
     return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"]

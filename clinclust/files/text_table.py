@@ -251,10 +251,8 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
         raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
-    columns: dict[str, list[int]] = {}
-    for at in kept:
-        columns.setdefault(names[at], []).append(at)
-    repeated = {name: places for name, places in columns.items() if len(places) > 1}
+    counts = Counter(names[at] for at in kept)
+    repeated = {name: [at for at in kept if names[at] == name] for name, count in counts.items() if count > 1}
     remarks = []
     if only is None and (unnamed := [at for at in kept if names[at] in read.unnamed]):
         held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"

@@ -198,12 +198,6 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
             raise OSError(fault) from second
         raise
     shutil.rmtree(replaced, ignore_errors=True)
-    with suppress(OSError):  # some systems cannot flush the names in a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextmanager

@@ -295,10 +295,6 @@ def test_a_number_that_no_date_has_is_kept_and_told(tmp_path, days):
 TOLD = {
     "merged": (sheet_xml(HEADER + row_xml(2, number(1)), after='<mergeCell ref="A2:A3"/>'), r"merged cells \(A2:A3\)"),
     "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"hidden rows .*\(2\)"),
-    "a hidden column": (
-        sheet_xml(HEADER + row_xml(2, number(1)), before='<cols><col min="2" max="9" hidden="1"/></cols>'),
-        r"hidden columns .*\(b\)",
-    ),
     "an error": (sheet_xml(HEADER + row_xml(2, 't="e"><v>#N/A</v>')), r"A2 \(#N/A\): spreadsheet errors"),
 }
 
@@ -307,12 +303,6 @@ TOLD = {
 def test_what_a_reader_of_the_sheet_sees_otherwise_is_told(tmp_path, sheet, words):
     with pytest.warns(CohortWarning, match=rf"^cohort.xlsx: {words}"):
         read(tmp_path, workbook_bytes(sheet))
-
-
-def test_values_of_formulas_that_the_writer_left_to_be_computed_are_told(tmp_path):
-    with pytest.warns(CohortWarning, match="left its 1 formulas to be computed"):
-        read_rows(tmp_path, row_xml(2, "><f>1+1</f><v>0</v>"), workbook='<calcPr fullCalcOnLoad="1"/>')
-    read_rows(tmp_path, row_xml(2, number(1)), workbook='<calcPr fullCalcOnLoad="1"/>')
 
 
 def test_merged_cells_and_hidden_columns_beside_the_table_or_nowhere_are_not_told(tmp_path):
