@@ -101,11 +101,10 @@ _LONGEST_NAME = 200
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 """The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
-    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
+    r"(?P<number>[+-]?(?:[0-9]+,[0-9]+(?![\w.,])|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])))"
+    r"|`(?P<name>[^`]*)`|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)"
+    r"|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|(?P<other>\S)"
 )
-# the `,2` of `crp > 5,2`
-_DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -152,25 +151,18 @@ def parsed(text: str) -> Condition:
     """
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
-    operands: dict[str, Operand] = {}
-    words, starts, at, in_list = list[str](), list[int](), 0, False
-    try:
-        while text[at:].strip():
-            starts.append(at)
-            token = _TOKEN.match(text, at)
-            if token is None or (words[-1:] == ["in"] and token[0].strip() not in ("(", "[")):
-                raise SyntaxError("", ("", len(starts), 1, ""))
-            at, word, group = token.end(), token[0].strip().casefold(), str(token.lastgroup)
-            if group == "sign" or word in WORDS:
-                in_list = (in_list or words[-1:] == ["in"]) and word not in (")", "]")
-                words.append("None" if word == "missing" else _SIGNS.get(word, word))
-                continue
-            decimals = _DECIMALS.match(text, at) if group == "number" and word.lstrip("+-").isdecimal() else None
-            value, apart = token[group], decimals[0][1:] if decimals else ""
-            if decimals and not in_list:  # 5,2 is a number with a decimal comma
-                value, apart, at = value + decimals[0], "", decimals.end()
+    operands, words, starts = dict[str, Operand](), list[str](), list[int]()
+    for token in _TOKEN.finditer(text):
+        word, group = token[0].casefold(), str(token.lastgroup)
+        starts.append(token.start())
+        if group == "other":
+            words.append("$")  # means nothing in Python
+        elif group == "sign" or word in WORDS:
+            words.append("None" if word == "missing" else _SIGNS.get(word, word))
+        else:
             words.append(f"_{len(operands)}")
-            operands[words[-1]] = Operand({"quoted": "text", "word": "name"}.get(group, group), value, apart)
+            operands[words[-1]] = Operand({"quoted": "text", "word": "name"}.get(group, group), token[group])
+    try:
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError, SyntaxError) as error:
         if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
@@ -179,7 +171,7 @@ def parsed(text: str) -> Condition:
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        raise InputError(say("condition_not_understood", place=shown, before=quoted(text[:at][-40:]))) from None
+        raise InputError(say("condition_not_understood", place=shown, before=quoted(text[:at].rstrip()[-40:]))) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -190,8 +182,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
             raise SyntaxError("", ("", part.lineno + 1, 1, ""))
         return operands[part.id]
 
-    def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
-        left, right = read(first), Operand("number", "missing") if second is None else read(second)
+    def compare(left: Operand, sign: str, right: Operand) -> Comparison:
         if (left.kind == "name") == (right.kind == "name"):
             shown, other = (f"{operand.kind} {quoted(operand.text)}" for operand in (left, right))
             raise InputError(say("no_column_and_value", left=shown, right=other))
@@ -208,14 +199,21 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
         case ast.UnaryOp(ast.Not(), part):
             return Joined("not", (_read_tree(part, operands, depth + 1),))
         case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
-            condition: Condition = compare(left, IS_MISSING)
+            condition: Condition = compare(read(left), IS_MISSING, Operand("number", "missing"))
         case ast.Compare(
             left, [ast.In() | ast.NotIn() as op], [ast.Name() | ast.Tuple([_, *_]) | ast.List([_, *_]) as among]
         ):
-            values = [among] if isinstance(among, ast.Name) else among.elts  # (value) is that value
-            condition = Joined("or", tuple(compare(left, "==", value) for value in values))
+            parts = list[Operand]()
+            for value in map(read, [among] if isinstance(among, ast.Name) else among.elts):  # (value) is that value
+                if value.kind == "number" and "," in value.text:  # in a list, 5,2 are two numbers
+                    first, second = value.text.split(",")
+                    parts += [Operand("number", first, second), Operand("number", second)]
+                else:
+                    parts.append(value)
+            condition = Joined("or", tuple(compare(read(left), "==", value) for value in parts))
         case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
-            chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
+            sides = [read(side) for side in (left, *values)]
+            chain = tuple(map(compare, sides, [_SIGN_OF[type(each)] for each in ops], sides[1:]))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
             operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
