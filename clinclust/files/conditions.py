@@ -171,7 +171,9 @@ def parsed(text: str) -> Condition:
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        raise InputError(say("condition_not_understood", place=shown, before=quoted(text[:at].rstrip()[-40:]))) from None
+        raise InputError(
+            say("condition_not_understood", place=shown, before=quoted(text[:at].rstrip()[-40:]))
+        ) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:

@@ -32,7 +32,7 @@ from clinclust.errors import InputError, did_you_mean, missing_package, on_one_l
 from clinclust.files import say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead, names_for_unnamed
+from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead
 from clinclust.files.writing import plain_error
 
 # Check that a file can be read, and recognise its kind by content.
@@ -636,8 +636,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
             with naming_file(file), guarded(*_PARQUET):
                 about = parquet.read_metadata(file)
                 if empty is None:
-                    schema = about.schema.to_arrow_schema()
-                    empty = _frame_of_arrow(schema.empty_table()).rename(columns=_names_of_unnamed(schema.names))
+                    empty = _frame_of_arrow(about.schema.to_arrow_schema().empty_table())
         except InputError as error:
             problems.append(str(error))
             continue
@@ -661,13 +660,7 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
         guarded(*_PARQUET),
         parquet.ParquetFile(part.file, page_checksum_verification=True) as opened,
     ):
-        made = _names_of_unnamed(opened.schema_arrow.names)
-        stored = {name: blank for blank, name in made.items()}
-        columns = None if names is None else [stored.get(name, name) for name in names]
-        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns)).rename(columns=made)
+        columns = None if names is None else list(names)
+        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns))
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
-    return frame if names is None else frame[list(names)]
-
-
-def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
-    return {names[at]: name for at, name in names_for_unnamed(names, range(1, len(names) + 1)).items()}
+    return frame if columns is None else frame[columns]

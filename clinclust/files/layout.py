@@ -694,7 +694,8 @@ def _find_subjects(
     lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
     doubtful, rows, others = {n for _, rows in every for n in rows}, numbers[kept].tolist(), numbers[~kept].tolist()
     if doubtful and rows:
-        without = ranges_of([row for row in rows if row not in doubtful], doubtful | set(others))
+        rest = [row for row in rows if row not in doubtful]
+        without = None if filled_up.intersection(rest) else ranges_of(rest, doubtful | set(others))
         whole = None if doubtful & filled_up else ranges_of(rows, others)
         repair = "say with `rows` which rows are subjects, or delete in the file what is none"
         if without is not None:

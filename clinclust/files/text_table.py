@@ -308,24 +308,19 @@ def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str
     return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
 
 
-def names_for_unnamed(names: Sequence[str], numbers: Sequence[int]) -> dict[int, str]:
-    """Return a name for each column without one, by its place from 0, that is the name of no other."""
-    made: dict[int, str] = {}
-    for at in (at for at, name in enumerate(names) if is_blank(name)):
-        made[at] = f"#{numbers[at]}"
-        while made[at] in names:
-            made[at] += " (2)"
-    return made
-
-
 def name_columns(read: TableRead) -> TableRead:
     """Return the table with a name for each column without one: ``#7``, as the seventh column of the file.
 
     Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
     filled by mistake. In an export of REDCap with labels, the second column of a name has ``(2)`` after it.
     """
-    made, remarks = names_for_unnamed(read.names, read.places), read.remarks
-    names = [made.get(at, name) for at, name in enumerate(read.names)]
+    names, written, made, remarks = read.names, {*read.names}, set[str](), read.remarks
+    for at, name in enumerate(names):
+        if is_blank(name):
+            names[at] = f"#{read.places[at]}"
+            while names[at] in written:
+                names[at] += " (2)"
+            made.add(names[at])
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
@@ -334,4 +329,4 @@ def name_columns(read: TableRead) -> TableRead:
         remark = say("names_of_redcap_labels", n_names=len(repeated), names=names_shown, second=second)
         remarks = [*remarks, remark]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
-    return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)
+    return replace(read, frame=frame, unnamed=frozenset(made), remarks=remarks)

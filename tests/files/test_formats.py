@@ -30,7 +30,6 @@ from scored import scored
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files import formats
-from clinclust.files.formats import rows_of, table_of_parts
 
 
 def write_xlsx(path, *sheets):
@@ -456,13 +455,3 @@ def test_single_precision_is_read_as_its_program_shows_it(tmp_path):
     path = tmp_path / "c.dta"
     pd.DataFrame({"x": pd.Series([0.1, 1e-7, 2.0], dtype="float32")}).to_stata(path, write_index=False)
     assert read_cohort(path)["x"].tolist() == ["0.1", "1e-07", "2"]
-
-
-def test_a_column_without_a_name_has_its_number_in_partitions_too(tmp_path):
-    for part in range(2):
-        pd.DataFrame({"": [f"P{part}"], "age": [61]}).to_parquet(tmp_path / f"{part}.parquet")
-    table, parts = table_of_parts(tmp_path)
-    assert list(table.compute()) == ["#1", "age"]
-    assert rows_of(parts[1], ["#1"])["#1"].tolist() == ["P1"]
-    with pytest.warns(CohortWarning, match="no name for column 1: read as '#1'"):
-        assert list(read_cohort(parts[0].file)) == ["#1", "age"]
