@@ -148,5 +148,5 @@ class Places(defaultdict[str, list[str]]):
         super().__init__(list)
 
     def sentences(self) -> list[str]:
-        """Return one sentence for each finding, with its first places, in the order of the first of them."""
-        return [f"{listed(places)}: {finding}" for finding, places in self.items()]
+        """Return one sentence for each finding that has places, with the first of them."""
+        return [f"{listed(places)}: {finding}" for finding, places in self.items() if places]

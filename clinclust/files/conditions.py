@@ -288,8 +288,8 @@ class Cells:
                 low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
                 low, high = (low, high) if np.isnan(low) else (end, high) if end < 0 else (low, end)
             bounds[text] = low, high
-        low_of_each, high_of_each = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2).T
-        return low_of_each, high_of_each
+        ends = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2)
+        return ends[:, 0], ends[:, 1]
 
     def _number(self, number: str, marks: notation.Marks) -> float:
         written = notation.number_as_written(number, marks.decimal, marks.thousands)

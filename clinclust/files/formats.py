@@ -127,12 +127,11 @@ def recognise_kind(path: Path) -> tuple[str, list[str]]:
             raise InputError(say("locked_workbook"))
         kind = "xls"
     elif start.startswith(_ZIP):  # an archive has parts that only its kind has; one that is damaged is xlsx
-        with (
-            suppress(zipfile.BadZipFile, NotImplementedError, ValueError, IndexError),
-            zipfile.ZipFile(path) as archive,
-        ):
+        damage = (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError)
+        with suppress(*damage), zipfile.ZipFile(path) as archive:
             names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
-        kind = next((kind for part, kind in _PARTS.items() if part in names), _ARCHIVE if names else "xlsx")
+        other = "xlsx" if named in _KINDS or not names else _ARCHIVE
+        kind = next((kind for part, kind in _PARTS.items() if part in names), other)
     elif kind is None and (named is None or named in _KINDS):
         plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
         is_text = not _CONTROL.search(plain)
@@ -333,9 +332,9 @@ class _Workbook:
         if not rows.first:
             raise InputError(f"sheet {name} is empty")
         table = sheet_table(rows, options, merged)
-        filtered = [row for row in (table.frame.index + 2).tolist() if row in hidden_rows]
-        hidden = [f"hidden rows are read like the others ({listed(filtered)})"] if filtered else []
-        return replace(table, remarks=[*errors.sentences(), *hidden, *table.remarks])
+        hidden = [f"row {row}" for row in (table.frame.index + 2).tolist() if row in hidden_rows]
+        errors["hidden, and read like the other rows"] += hidden
+        return replace(table, remarks=[*errors.sentences(), *table.remarks])
 
     def _read_cell(self, place: str, cell: Element, faults: Places, errors: Places) -> str:
         """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
@@ -466,8 +465,6 @@ def read_by_calamine(path: Path, kind: str, options: SheetOptions) -> TableRead:
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
-# by functions of pyreadstat
-STATISTICAL = tuple(kind for kind, about in _KINDS.items() if "program" in about)
 _SAYS_OF_COLUMNS = data("file_kinds")["statistical"]
 _PARQUET = ("parquet file", "write it again with the program that made it, or as .csv or .xlsx")
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression

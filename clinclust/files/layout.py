@@ -201,7 +201,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         remark = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
         return Header(names, 0, [], remarks=[remark])
     if subjects is not None:
-        rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
+        rows = [row for row in rows if row[0] in subjects or row[0] < subjects.ranges[0][0]]
     numbers = [number for number, _ in rows]
     if asked is not None and asked not in numbers:
         raise InputError(say("empty_header_row", row=asked, rows=listed(numbers)))
@@ -233,7 +233,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
             return header
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
-        if explained is None or (subjects is not None and number >= subjects.first):
+        if explained is None or (subjects is not None and number >= subjects.ranges[0][0]):
             break
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"

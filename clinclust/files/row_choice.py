@@ -106,19 +106,10 @@ def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     return None
 
 
-# What is asked for: summaries by column, in words that a schema and an option can hold.
+# The summaries of visits, and what is estimated on the cohort for them, and kept for new subjects.
 
-SUMMARIES: Mapping[str, str] = {
-    "mean": "a value",
-    "slope": "2 different times",
-    "last": "a value",
-    "spread": "3 values at 2 different times",
-}
+SUMMARIES: Mapping[str, str] = data("tables")["summaries"]
 """The summaries of a measurement, and what a subject needs for each."""
-
-
-# What is estimated on the cohort, and kept for new subjects.
-
 _Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
 _Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
 TimeUnit = Literal["year"] | None  # of dates; None for numbers
@@ -148,8 +139,6 @@ _TRENDS = TypeAdapter(dict[str, Trend])
 
 Keep = Literal["first", "last"]
 ROWS_TAKEN = "rows_taken"
-
-
 RULES = {
     "keep": Rule(" or ".join(get_args(Keep)), get_args(Keep).__contains__),
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
@@ -237,7 +226,7 @@ class RowChoice:
         }
         problems = [say(fault) for fault, is_wrong in faults.items() if is_wrong]
         for name, summaries in (self.summarise or {}).items():
-            unknown = [str(summary) for summary in summaries if summary not in [*SUMMARIES]]
+            unknown = [str(summary) for summary in summaries if summary not in list(SUMMARIES)]
             if unknown or not summaries or len(set(summaries)) < len(summaries):
                 hints = "".join(did_you_mean(summary, SUMMARIES) for summary in unknown)
                 which, words = listed(map(quoted, summaries)) or "nothing", ", ".join(SUMMARIES)

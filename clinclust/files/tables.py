@@ -21,6 +21,7 @@ from typing import Any
 import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
+from clinclust.data import data
 from clinclust.errors import InputError, refuse, warn
 from clinclust.files import formats, say
 from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
@@ -141,13 +142,6 @@ _READERS = {
     "xlsx": formats.read_xlsx,
     **dict.fromkeys(("xls", "xlsb", "ods"), formats.read_by_calamine),
     "parquet": formats.read_parquet,
-    **dict.fromkeys(formats.STATISTICAL, formats.read_statistical),
-}
-_WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
-_MAKES_SENSE_FOR = {
-    "sheet": (_WORKBOOKS, "a workbook"),
-    "encoding": (("text", *formats.STATISTICAL), "a text file"),
-    **dict.fromkeys(("header_row", "rows", "decimal"), (("text", *_WORKBOOKS), "a text file or a workbook")),
 }
 
 
@@ -156,11 +150,11 @@ def read_table(path: Path, options: SheetOptions) -> TableRead:
     kind, remarks = formats.recognise_kind(path)
     stated = vars(options) | {"rows": options.rows and options.rows.text}
     refuse(
-        f"{name}={quoted(stated[name])} makes sense for {what} only"
-        for name, (kinds, what) in _MAKES_SENSE_FOR.items()
-        if stated[name] is not None and kind not in kinds
+        f"{name}={quoted(stated[name])} makes sense for {about['called']} only"
+        for name, about in data("file_kinds")["options"].items()
+        if stated[name] is not None and kind not in about["kinds"]
     )
-    read = name_columns(_READERS[kind](path, kind, options))
+    read = name_columns(_READERS.get(kind, formats.read_statistical)(path, kind, options))
     refuse_many_columns(read.frame.shape[1], options.most_columns)
     return replace(read, remarks=remarks + read.remarks)
 

@@ -107,11 +107,6 @@ class RowRanges:
     def __contains__(self, number: int) -> bool:
         return any(first <= number <= last for first, last in self.ranges)
 
-    @property
-    def first(self) -> int:
-        """The first row of all ranges."""
-        return self.ranges[0][0]
-
 
 def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None:
     """Return the text that means these rows, and none of those `between`; None if it would be too long."""
@@ -138,7 +133,7 @@ class SheetRows:
     """
 
     def __init__(self, header_row: int | None, subjects: RowRanges | None) -> None:
-        begin = subjects.first if header_row == 0 and subjects is not None else header_row or 0
+        begin = subjects.ranges[0][0] if header_row == 0 and subjects is not None else header_row or 0
         self.n_first, self._subjects = _LOOKED_AT + begin, subjects  # as many as are needed to find the header
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects

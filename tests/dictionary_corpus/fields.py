@@ -161,7 +161,7 @@ FIELDS = {
         },
         reasons={
             "patient": "identifier of a person",
-            "age": "computed from dates (born)",
+            "age": "computed from born",
             "bmi": "computed from weight, height",
             "base_complete": "status of the form base",
         },

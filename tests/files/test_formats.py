@@ -293,7 +293,7 @@ def test_a_number_that_no_date_has_is_kept_and_told(tmp_path, days):
 
 TOLD = {
     "merged": (sheet_xml(HEADER + row_xml(2, number(1)), after='<mergeCell ref="A2:A3"/>'), r"merged cells \(A2:A3\)"),
-    "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"hidden rows .*\(2\)"),
+    "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"row 2: hidden"),
     "an error": (sheet_xml(HEADER + row_xml(2, 't="e"><v>#N/A</v>')), r"A2 \(#N/A\): spreadsheet errors"),
 }
 
