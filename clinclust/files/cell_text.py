@@ -98,8 +98,7 @@ def shortened(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a cell holds nothing that can be seen."""
-    start = text.lstrip()[:1]
-    return not start or not (start.isascii() or canonical_text(text))
+    return not canonical_text(text)
 
 
 # What a message names: many things, of which only the first are shown.

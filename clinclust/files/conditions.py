@@ -361,9 +361,7 @@ class Reader:
     `find_rows`, `unknown`, bool (N,), has the rows of which no answer is known. `dates` are all columns of dates used.
     """
 
-    def __init__(
-        self, read: TableRead, decimal: notation.DecimalMark | None = None, order_of_dates: DateOrder | None = None
-    ) -> None:
+    def __init__(self, read: TableRead, decimal: notation.DecimalMark | None, order_of_dates: DateOrder | None) -> None:
         self.read, self.decimal, self.order_of_dates = read, decimal, order_of_dates
         self._cells: dict[str, Cells] = {}
         self._parts: list[tuple[Comparison, Cells, Mask, Mask]] = []  # the rows that meet it, and the unknown ones

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
-from itertools import compress, count, repeat
-from operator import ne
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
@@ -67,10 +65,8 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     try:
         state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        hint = ""
-        with suppress(OSError):
-            hint = did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
-        raise FileNotFoundError(f"there is no file {shown}.{hint}") from None
+        names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise FileNotFoundError(f"there is no file {shown}.{did_you_mean(path.name, names)}") from None
     except OSError as error:
         raise plain_error(error, shown, "opened") from None
     except ValueError as error:  # the path holds a NUL
@@ -371,8 +367,6 @@ class _Workbook:
         return ""
 
     def _read_number(self, place: str, value: str, shown: str, errors: Places) -> str:
-        if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
-            return value
         if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
             raise ValueError(value)
         text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
@@ -403,20 +397,16 @@ def read_xlsx(path: Path, kind: str, options: SheetOptions) -> TableRead:
 
 # Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
 _CALAMINE = """
-import datetime, io, json, sys
+import io, json, sys
 from contextlib import suppress
-from itertools import compress, count, repeat
-from operator import ne
 import python_calamine as calamine
 
 with suppress(ImportError, ValueError):  # on Windows; a lower limit holds
     import resource
     resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30,) * 2)  # a damaged file asked for 20 GB
 
-def plain(cell):
-    if isinstance(cell, datetime.datetime):
-        return (cell.date() if cell.time() == datetime.time() else cell).isoformat()
-    return str(cell) if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)) else cell
+def write_moment(cell):
+    return (cell.isoformat() if hasattr(cell, "isoformat") else str(cell)).removesuffix("T00:00:00")
 
 book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
 sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
@@ -426,12 +416,10 @@ else:
     sheet = book.get_sheet_by_name(sheets[int(sys.argv[1])].name)
     rows = sheet.to_python(skip_empty_area=False)
     for row in rows:
-        filled = list(compress(count(), map(ne, row, repeat(""))))  # a far cell makes 16,000 empty ones in each row
-        for at in filled:
-            row[at] = plain(row[at])
-        del row[max(filled, default=-1) + 1 :]
+        while row and row[-1] == "":  # a far cell makes 16,000 empty ones in each row
+            row.pop()
     answer = [rows, sheet.merged_cell_ranges or []]
-sys.stdout.write(json.dumps(answer))  # `dump` writes in many small parts
+sys.stdout.write(json.dumps(answer, default=write_moment))  # `dump` writes in many small parts
 """
 
 
@@ -453,9 +441,7 @@ def read_by_calamine(path: Path, kind: str, options: SheetOptions) -> TableRead:
     def read(at: int) -> TableRead:
         rows, (cells, ranges) = SheetRows(options.header_row, options.rows), ask(str(at))
         for number, row in enumerate(cells, 1):
-            for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
-                row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
-            rows.add(number, row)
+            rows.add(number, [cell if cell == "" or isinstance(cell, str) else canonical_text(cell) for cell in row])
         merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
@@ -513,9 +499,7 @@ def read_statistical(path: Path, kind: str, options: SheetOptions) -> TableRead:
     about_kind = _KINDS[kind]
     program = about_kind["program"]
     pyreadstat = package("pyreadstat", f"a file of {program}")
-    how: dict[str, Any] = {} if options.encoding is None else {"encoding": options.encoding}
-    if "has_user_missing" in about_kind:
-        how["user_missing"] = True
+    how = {"encoding": options.encoding, **about_kind.get("how", {})}
     repair = say("repair_statistical", program=program)
     with guarded(f"file of {program}", repair), path.open("rb") as file:
         read = getattr(pyreadstat, about_kind["reader"])

@@ -260,13 +260,10 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
             after.append(match["mark"].strip())
             body = body[: match.start("mark")].rstrip()
         marked.append((before, after, body))
-    letters, known_letters = set[str](), set(_LETTERS.split("|"))  # units or codes in this column, and no flags
-    n_before = n_after = 0
-    for (before, after, _), count in zip(marked, counts.tolist(), strict=True):
-        flagged, followed = (known_letters.intersection(marks) for marks in (before, after))
-        letters |= flagged | followed
-        n_before += count if flagged else 0
-        n_after += count if followed else 0
+    letters = set(_LETTERS.split("|"))
+    n_before, n_after = (counts[[not letters.isdisjoint(marks[at]) for marks in marked]].sum() for at in (0, 1))
+    letters &= {mark for before, after, _ in marked for mark in [*before, *after]}
+    # units or codes in this column, and no flags
     is_code = n_before > _HALF * counts.sum() or (len(letters) == 1 and n_after >= _NEARLY_ALL * counts.sum())
     refused = letters if is_code else set()
     keep = [bool(before or after) and refused.isdisjoint([*before, *after]) for before, after, _ in marked]

@@ -166,8 +166,8 @@ class RowChoice:
     time: str | None = None  # the column of the time of each row of a subject, for `summarise`
     # what becomes of columns: the level, trend, ... of all rows of a subject
     summarise: Mapping[str, Sequence[str]] | None = field(default=None, hash=False)
-    # the mean lines of a cohort, by which new subjects are summarised; else estimated
-    trends: Mapping[str, Trend] | None = field(default=None, hash=False)
+    # the mean lines of a cohort (`Trend`), by which new subjects are summarised; else estimated
+    trends: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.summarise is not None:
@@ -626,7 +626,7 @@ def choose_rows(
             if choice.summarise is not None:
                 summaries = summarise_visits(reader, choice)
                 remarks, times = remarks + summaries.remarks, summaries.times
-            kept, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
+            kept, more = _one_row_per_subject(reader, choice, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
@@ -645,11 +645,9 @@ def choose_rows(
     return frame, remarks + more
 
 
-def _one_row_per_subject(
-    reader: conditions.Reader, choice: RowChoice, name: str, times: Array | None
-) -> tuple[Mask, list[str]]:
+def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Array | None) -> tuple[Mask, list[str]]:
     """Return which row of each subject stays, and remarks; `times` order rows without `by`."""
-    subjects, remarks = reader.cells(name), list[str]()
+    subjects, remarks = reader.cells(str(choice.one_row_per)), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
         shown, rows = quoted(subjects.name), subjects.rows[subjects.missing]

@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, groupby, pairwise, repeat, zip_longest
-from operator import ne
+from itertools import compress, groupby, pairwise, zip_longest
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -157,8 +156,7 @@ class SheetRows:
 
     def _tabulate(self) -> None:
         columns = list(zip_longest(*self._rows.values(), fillvalue=""))
-        holds_any = map(ne, columns, repeat(("",) * len(self._rows)))  # calls nothing for an empty column
-        held = compress(enumerate(columns, 1), holds_any)
+        held = compress(enumerate(columns, 1), map(any, columns))  # calls nothing for an empty column
         filled = {place: texts for place, texts in held if not all(map(is_blank, texts))}
         self._portions.append(pd.DataFrame(filled, np.array([*self._rows], dtype=np.int64) - 2, dtype=TEXT))
         self._rows, self._width = {}, 0
