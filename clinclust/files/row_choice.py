@@ -264,9 +264,8 @@ class RowChoice:
         order = self.by or self.time
         row = f"{self.keep} {'in the file' if order is None else f'by {order}'}"
         if self.summarise is not None:
-            row += ", with " + ", ".join(
-                f"{' and '.join(names)} of {column}" for column, names in self.summarise.items()
-            )
+            words = [f"{' and '.join(names)} of {column}" for column, names in self.summarise.items()]
+            row += f", with {', '.join(words)}"
             has_model = any({"mean", "slope"} & set(names) for names in self.summarise.values())
             row += f" over {self.time} from all of its rows{' (predictions of a linear mixed model)' * has_model}"
         phrases = {
@@ -498,10 +497,10 @@ def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Arr
         if len(texts) <= 5 and all(values):
             others = f"{name} is missing or {name} not in ({', '.join(map(str, values))})"
             repair += f", or leave these rows out, where={others!r}"
-        shown, where, column = (
+        column, shown, where = (
+            quoted(cells.name),
             listed(map(quote_cell, texts)),
             rows_named(cells.rows[wrong].tolist()),
-            quoted(cells.name),
         )
         fault = say("no_numbers_of_visits", column=column, cells=shown, rows=where, needed=needed, repair=repair)
         raise InputError(fault)
