@@ -156,9 +156,8 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
     for what, read in (("range", within), ("minimum", low), ("maximum", high)):
         if row[what] and read is None and stated != "date":
             places[f"its {what} could not be read; write a number, or 0-120 for a range"].append(place)
-    least, most = within or (None, None)
-    stated_bounds = (least if low is None else low, most if high is None else high)
-    bounds = bounds if stated_bounds == (None, None) else stated_bounds
+    least, most = within or bounds
+    bounds = (least if low is None else low, most if high is None else high)
     codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
     if text and text.casefold() not in _WORDS["answers"]["none"]:
         words = text.split()

@@ -497,11 +497,8 @@ def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Arr
         if len(texts) <= 5 and all(values):
             others = f"{name} is missing or {name} not in ({', '.join(map(str, values))})"
             repair += f", or leave these rows out, where={others!r}"
-        column, shown, where = (
-            quoted(cells.name),
-            listed(map(quote_cell, texts)),
-            rows_named(cells.rows[wrong].tolist()),
-        )
+        column, shown = quoted(cells.name), listed(map(quote_cell, texts))
+        where = rows_named(cells.rows[wrong].tolist())
         fault = say("no_numbers_of_visits", column=column, cells=shown, rows=where, needed=needed, repair=repair)
         raise InputError(fault)
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []

@@ -217,4 +217,10 @@ TEXTS = (
         joined(LAB[:3]) + "measured again in May\n" + joined(LAB[3:]),
         refused=r"row 4 .*: one text, unlike those of other rows.*\n.*say rows='2-3,5'",
     ),
+    MessyFile(
+        "a note above a row too short",
+        "lab.csv",
+        joined(LAB[:3]) + "measured again in May\n003,55\n004,61,2\n",
+        refused=r"row 4 .*\n  say with `rows` which rows are subjects, or delete",
+    ),
 )
