@@ -79,9 +79,9 @@ def read_choice(options: commands.RowOptions) -> RowChoice:
         for text, (name, _, summaries) in zip(options.summarise, parts, strict=True)
         if not name.strip() or not summaries.strip()
     )
-    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
+    summaries = {name.strip(): [word.strip() for word in words.split(",")] for name, _, words in parts}
     shared = {item.name: getattr(options, item.name) for item in fields(RowChoice) if hasattr(options, item.name)}
-    return RowChoice(**shared | {"time": options.visit_time, "summarise": tuple(pairs) or None})
+    return RowChoice(**shared | {"time": options.visit_time, "summarise": summaries or None})
 
 
 def read_table(
@@ -310,8 +310,8 @@ def _say_next_fit(options: commands.TableOptions, schema: Path) -> None:
 
 
 def path_of_results(table: Path, ending: str) -> Path:
-    """Return a path next to a table, named after it without its suffix and that of a compression."""
-    return table.with_name((table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table).stem + ending)
+    """Return a path next to a table, named after it without its suffix."""
+    return table.with_name(table.stem + ending)
 
 
 # What columns are for.

@@ -10,6 +10,7 @@ from contextlib import suppress
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import show_cells
@@ -85,6 +86,11 @@ def canonical_text(value: object) -> str:
     return text.removesuffix("T00:00:00") if isinstance(value, np.datetime64) else text.strip()
 
 
+def texts_of(column: pd.Series) -> pd.Series:
+    """Return the canonical texts of the cells of a column, empty where one is missing."""
+    return column.astype(object).where(column.notna(), "").map(canonical_text)
+
+
 def shortened(text: str) -> str:
     """Return `text` for a message: unchanged if it has at most 60 characters, otherwise its beginning."""
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
@@ -92,8 +98,7 @@ def shortened(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a cell holds nothing that can be seen."""
-    start = text.lstrip()[:1]
-    return not start or not (start.isascii() or canonical_text(text))
+    return not canonical_text(text)
 
 
 # What a message names: many things, of which only the first are shown.
@@ -142,5 +147,5 @@ class Places(defaultdict[str, list[str]]):
         super().__init__(list)
 
     def sentences(self) -> list[str]:
-        """Return one sentence for each finding, with its first places, in the order of the first of them."""
-        return [f"{listed(places)}: {finding}" for finding, places in self.items()]
+        """Return one sentence for each finding that has places, with the first of them."""
+        return [f"{listed(places)}: {finding}" for finding, places in self.items() if places]

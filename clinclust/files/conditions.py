@@ -14,12 +14,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
 from clinclust.files import notation, say
-from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
+from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, quoted, texts_of
 from clinclust.files.text_table import TableRead
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -100,11 +101,10 @@ _LONGEST_NAME = 200
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 """The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
-    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]]))"
+    r"(?P<number>[+-]?(?:[0-9]+,[0-9]+(?![\w.,])|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])))"
+    r"|`(?P<name>[^`]*)`|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)"
+    r"|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|(?P<other>\S)"
 )
-# the `,2` of `crp > 5,2`
-_DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -151,25 +151,18 @@ def parsed(text: str) -> Condition:
     """
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
-    operands: dict[str, Operand] = {}
-    words, starts, at, in_list = list[str](), list[int](), 0, False
-    try:
-        while text[at:].strip():
-            starts.append(at)
-            token = _TOKEN.match(text, at)
-            if token is None or (words[-1:] == ["in"] and token[0].strip() not in ("(", "[")):
-                raise SyntaxError("", ("", len(starts), 1, ""))
-            at, word, group = token.end(), token[0].strip().casefold(), str(token.lastgroup)
-            if group == "sign" or word in WORDS:
-                in_list = (in_list or words[-1:] == ["in"]) and word not in (")", "]")
-                words.append("None" if word == "missing" else _SIGNS.get(word, word))
-                continue
-            decimals = _DECIMALS.match(text, at) if group == "number" and word.lstrip("+-").isdecimal() else None
-            value, apart = token[group], decimals[0][1:] if decimals else ""
-            if decimals and not in_list:  # 5,2 is a number with a decimal comma
-                value, apart, at = value + decimals[0], "", decimals.end()
+    operands, words, starts = dict[str, Operand](), list[str](), list[int]()
+    for token in _TOKEN.finditer(text):
+        word, group = token[0].casefold(), str(token.lastgroup)
+        starts.append(token.start())
+        if group == "other":
+            words.append("$")  # means nothing in Python
+        elif group == "sign" or word in WORDS:
+            words.append("None" if word == "missing" else _SIGNS.get(word, word))
+        else:
             words.append(f"_{len(operands)}")
-            operands[words[-1]] = Operand({"quoted": "text", "word": "name"}.get(group, group), value, apart)
+            operands[words[-1]] = Operand({"quoted": "text", "word": "name"}.get(group, group), token[group])
+    try:
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError, SyntaxError) as error:
         if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
@@ -178,7 +171,9 @@ def parsed(text: str) -> Condition:
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        raise InputError(say("condition_not_understood", place=shown, before=quoted(text[:at][-40:]))) from None
+        raise InputError(
+            say("condition_not_understood", place=shown, before=quoted(text[:at].rstrip()[-40:]))
+        ) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -189,8 +184,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
             raise SyntaxError("", ("", part.lineno + 1, 1, ""))
         return operands[part.id]
 
-    def compare(first: ast.expr, sign: str, second: ast.expr | None = None) -> Comparison:
-        left, right = read(first), Operand("number", "missing") if second is None else read(second)
+    def compare(left: Operand, sign: str, right: Operand) -> Comparison:
         if (left.kind == "name") == (right.kind == "name"):
             shown, other = (f"{operand.kind} {quoted(operand.text)}" for operand in (left, right))
             raise InputError(say("no_column_and_value", left=shown, right=other))
@@ -207,14 +201,21 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
         case ast.UnaryOp(ast.Not(), part):
             return Joined("not", (_read_tree(part, operands, depth + 1),))
         case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [ast.Constant()]):
-            condition: Condition = compare(left, IS_MISSING)
+            condition: Condition = compare(read(left), IS_MISSING, Operand("number", "missing"))
         case ast.Compare(
             left, [ast.In() | ast.NotIn() as op], [ast.Name() | ast.Tuple([_, *_]) | ast.List([_, *_]) as among]
         ):
-            values = [among] if isinstance(among, ast.Name) else among.elts  # (value) is that value
-            condition = Joined("or", tuple(compare(left, "==", value) for value in values))
+            parts = list[Operand]()
+            for value in map(read, [among] if isinstance(among, ast.Name) else among.elts):  # (value) is that value
+                if value.kind == "number" and "," in value.text:  # in a list, 5,2 are two numbers
+                    first, second = value.text.split(",")
+                    parts += [Operand("number", first, second), Operand("number", second)]
+                else:
+                    parts.append(value)
+            condition = Joined("or", tuple(compare(read(left), "==", value) for value in parts))
         case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
-            chain = tuple(map(compare, [left, *values], [_SIGN_OF[type(each)] for each in ops], values))
+            sides = [read(side) for side in (left, *values)]
+            chain = tuple(map(compare, sides, [_SIGN_OF[type(each)] for each in ops], sides[1:]))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
             operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
@@ -257,19 +258,14 @@ class Cells:
     """The cells of a column: their canonical texts, object (N,), and which of them are missing, bool (N,)."""
 
     def __init__(self, reader: Reader, place: int) -> None:
-        read, decimal = reader.read, reader.decimal
-        notes = read.notes[place]
-        self.notes, self.decimal, self._reader = notes, decimal, reader
-        self.has_comma = decimal == "," or notes.decimal == ","
-        self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
-        values = read.frame.iloc[:, place]
-        missing = np.asarray(values.isna(), dtype=bool)
-        texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
-        codes = {"", *notes.missing_codes}
-        self.texts = np.array(texts, dtype=object)
-        self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
-        self.name = str(read.frame.columns[place])
-        self.number = read.places[place]
+        read, labels = reader.read, reader.read.frame.index
+        self.notes, self.decimal, self._reader = read.notes[place], reader.decimal, reader
+        self.name, self.number = str(read.frame.columns[place]), read.places[place]
+        # of each cell, as a spreadsheet counts rows; a parquet file may have labels instead
+        self.rows = np.asarray(labels + 2 if is_integer_dtype(labels) else labels)
+        texts = texts_of(read.frame.iloc[:, place])
+        self.texts = texts.to_numpy(dtype=object)
+        self.missing = texts.isin(["", *self.notes.missing_codes]).to_numpy(dtype=bool)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -292,8 +288,8 @@ class Cells:
                 low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
                 low, high = (low, high) if np.isnan(low) else (end, high) if end < 0 else (low, end)
             bounds[text] = low, high
-        low_of_each, high_of_each = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2).T
-        return low_of_each, high_of_each
+        ends = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2)
+        return ends[:, 0], ends[:, 1]
 
     def _number(self, number: str, marks: notation.Marks) -> float:
         written = notation.number_as_written(number, marks.decimal, marks.thousands)
@@ -333,11 +329,12 @@ class Cells:
     def marks(self) -> notation.Marks:
         """The decimal mark and the separator of thousands of the column."""
         numbers = [parts.number for parts in self._parts.values()]
-        if self.others_have_comma and notation.are_thousands(numbers) and not any("," in number for number in numbers):
+        commas = [self.decimal, self.notes.decimal, *(notes.decimal for notes in self._reader.read.notes)]
+        if "," in commas and notation.are_thousands(numbers) and not any("," in number for number in numbers):
             return notation.Marks(",", ".")
         marks = notation.marks_of(numbers)
         is_plain = not np.isnan(numbers_of(list(self.counts))).any()
-        if self.has_comma and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
+        if "," in commas[:2] and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
             return notation.Marks(",", None)
         return notation.Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
 
@@ -364,9 +361,7 @@ class Reader:
     `find_rows`, `unknown`, bool (N,), has the rows of which no answer is known. `dates` are all columns of dates used.
     """
 
-    def __init__(
-        self, read: TableRead, decimal: notation.DecimalMark | None = None, order_of_dates: DateOrder | None = None
-    ) -> None:
+    def __init__(self, read: TableRead, decimal: notation.DecimalMark | None, order_of_dates: DateOrder | None) -> None:
         self.read, self.decimal, self.order_of_dates = read, decimal, order_of_dates
         self._cells: dict[str, Cells] = {}
         self._parts: list[tuple[Comparison, Cells, Mask, Mask]] = []  # the rows that meet it, and the unknown ones

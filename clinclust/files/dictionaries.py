@@ -15,8 +15,8 @@ import pandas as pd
 from clinclust.data import data
 from clinclust.errors import InputError, refuse
 from clinclust.files import say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
-from clinclust.files.formats import check_readable, naming_file, shown_name
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quoted, shortened
+from clinclust.files.formats import check_readable, naming_file
 from clinclust.files.layout import BRACKETED, SheetOptions
 from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.tables import read_table, warn_of_file
@@ -156,9 +156,8 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
     for what, read in (("range", within), ("minimum", low), ("maximum", high)):
         if row[what] and read is None and stated != "date":
             places[f"its {what} could not be read; write a number, or 0-120 for a range"].append(place)
-    least, most = within or (None, None)
-    stated_bounds = (least if low is None else low, most if high is None else high)
-    bounds = bounds if stated_bounds == (None, None) else stated_bounds
+    least, most = within or bounds
+    bounds = (least if low is None else low, most if high is None else high)
     codes, text = list[str](), plain_text(row["missing"].replace("\n", " ; "))
     if text and text.casefold() not in _WORDS["answers"]["none"]:
         words = text.split()
@@ -174,10 +173,7 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         kind = None
     if kind is None and not levels and bounds != (None, None):
         kind = "number"
-    says = [shortened(row["type"])] if row["type"] and (stated or validation) else []
-    says += [f"validated as {shortened(validation)}"] if validation else []
-    says += [f"{len(choices)} value{'s' * (len(choices) != 1)}"] if choices else []
-    reason = f"the dictionary says: {row['says'] or ', '.join(says) or kind or 'a column of this name'}"
+    reason = f"the dictionary says: {row['says'] or shortened(row['type']) or kind or 'a column of this name'}"
     if among:
         shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in among[:10])
         reason += f"; {shown} mean{'s' * (len(among) == 1)} missing"
@@ -229,17 +225,11 @@ def _as_codebook(rows: Sequence[Row]) -> Iterator[Row]:
         row["choices"] = text if kind in _OF_REDCAP["with_choices"] else ""
         usual = _TYPES.get(kind) or _TYPES.get(row["validation"].casefold().partition("_")[0], {})
         row |= {meaning: value for meaning, value in usual.items() if not row[meaning]}
-        if "@CALCDATE" in row["annotation"]:
-            row["kind"] = "date"
-        elif "@CALCTEXT" in row["annotation"]:
-            row |= {"role": "describe", "says": "computed from other columns, so it is not clustered on"}
-        elif kind == "calc":  # holds information of its own only if it is computed from dates, as an age is
-            inputs = [name for name in dict.fromkeys(_INPUT.findall(text)) if name in names]
-            if inputs and dates.issuperset(inputs):
-                row["says"] = f"calc; computed from dates ({listed(inputs)})"
-            else:
-                says = f"calc; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
-                row |= {"role": "describe", "says": says}
+        if kind == "calc" or "@CALCTEXT" in row["annotation"]:
+            inputs = [name for name in dict.fromkeys(_INPUT.findall(text or row["annotation"])) if name in names]
+            row["says"] = f"computed from {listed(inputs) or 'other fields'}"
+            if not inputs or not dates.issuperset(inputs):  # of dates it holds information of its own, as an age does
+                row |= {"role": "describe", "says": row["says"] + ", so it is not clustered on"}
         if is_personal := row["identifier"].casefold() in ("y", "yes", "true", "1", "x"):
             row |= {"kind": "text", "role": "ignore", "choices": "", "says": "flagged as an identifier of a person"}
         if row is rows[0]:
@@ -288,12 +278,10 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
         if folded(name).endswith("_complete")
         and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= words
     ]
-    of_redcap = [name for name in columns if folded(name).startswith("redcap_")]
-    if not of_redcap and not (statuses and folded(columns[0]) in _OF_REDCAP["records"]):
+    is_record = bool(statuses) and folded(columns[0]) in _OF_REDCAP["records"]
+    if not is_record and not any(folded(name).startswith("redcap_") for name in columns):
         return {}
-    forms = [folded(name).removesuffix("_complete") for name in statuses]
-    times = {f"{form}_timestamp" for form in ("survey", *forms)}
-    return _note_added([*of_redcap, *statuses, *(name for name in columns if folded(name) in times)], forms)
+    return _note_added(columns, [folded(name).removesuffix("_complete") for name in statuses])
 
 
 # Which rows describe which variable.
@@ -350,12 +338,8 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
     with naming_file(path):
         read = read_table(path, SheetOptions(sheet, of_subjects=False))
         table, remarks = chosen_columns(read, None, None)
-    warn_of_file(path, [*read.remarks, *remarks])
-    try:
-        notes, remarks = _read(table, [str(column) for column in frame.columns])
-    except InputError as error:
-        raise InputError(limited(f"the dictionary {shown_name(path)} cannot be used: {error}")) from error
-    warn_of_file(path, remarks)
+        notes, on_notes = _read(table, [str(column) for column in frame.columns])
+    warn_of_file(path, [*read.remarks, *remarks, *on_notes])
     add_notes(frame, notes)
 
 
@@ -365,7 +349,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
         raise InputError(say("dictionary_of_subjects", headers=listed(map(quoted, sorted(shared)))))
-    places, unread = Places(), list[str]()
+    places = Places()
     folds = {*map(folded, columns)}
     held = [_REDCAP.get(folded(header)) for header in headers]
     is_redcap = {"name", "type"} <= {*held} and not {"form", "choices", "validation"}.isdisjoint(held)
@@ -378,6 +362,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         best = max(named, key=lambda place: len(folds & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
         held = [meaning if meaning != "name" or place == best else None for place, meaning in enumerate(held)]
         unread = [header for header, meaning in zip(headers, held, strict=True) if meaning is None and header]
+        places["not read, because its headers are not known here"] += map(quoted, unread)
     rows = list[Row]()
     numbers = table.index if table.index.inferred_type == "integer" else range(len(table))
     for number, values in zip(numbers, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
@@ -404,15 +389,10 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
     notes = {column: described[name] for column, name in names.items()}
     if is_redcap:
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])
-    strangers = [column for column in columns if column not in notes]
-    absent = [name for name in described if name not in names.values()]
     differ = [f"{quoted(column)} ({quoted(name)})" for column, name in names.items() if column != name]
-    listings = {
-        "not read, because its headers are not known here": listed(map(quoted, unread)),
-        "taken for the same, though written in another way": listed(differ),
-        "columns of the table that are not in it, and are drafted by their values": listed(map(quoted, strangers)),
-        "its variables that are no columns of the table": listed(map(quoted, absent)),
-    }
-    remarks = [f"{what}: {names}" for what, names in listings.items() if names]
-    remarks[bool(unread) : bool(unread)] = places.sentences()
-    return {column: notes[column] for column in columns if column in notes}, remarks
+    places["taken for the same, though written in another way"] += differ
+    strangers = [quoted(column) for column in columns if column not in notes]
+    places["columns of the table that are not in it, and are drafted by their values"] += strangers
+    absent = [quoted(name) for name in described if name not in names.values()]
+    places["its variables that are no columns of the table"] += absent
+    return {column: notes[column] for column in columns if column in notes}, places.sentences()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import gzip
 import importlib
 import io
 import json
@@ -17,11 +16,9 @@ import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import cache, reduce
-from itertools import compress, count, repeat
-from operator import ne
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
 
@@ -31,32 +28,22 @@ import pandas as pd
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
 from clinclust.files import say
-from clinclust.files.cell_text import (
-    NUMBER,
-    Places,
-    canonical_text,
-    limited,
-    listed,
-    number_of,
-    quote_cell,
-    quoted,
-    shortened,
-)
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
 from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead, names_for_unnamed
+from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead
+from clinclust.files.writing import plain_error
 
-# Check that a file can be read, unpack it within bounds, and recognise its kind by content.
+# Check that a file can be read, and recognise its kind by content.
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
-_NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _KINDS = data("file_kinds")["kinds"]
 # a kind, or what a file is instead: by the suffix of its name, by its first bytes, or by a part of a zip archive
 _EVERY = [*_KINDS.items(), *((refused["what"], refused) for refused in data("file_kinds")["refused"])]
 _NAMED = {suffix: kind for kind, about in _EVERY for suffix in about.get("suffixes", ())}
 _SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _EVERY for sign in about.get("signatures", ())}
-_PARTS = data("file_kinds")["parts_of_zip"]
+_PARTS, _ARCHIVE = data("file_kinds")["parts_of_zip"], data("file_kinds")["archive"]
 _OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
 # a workbook with a password is an old container with this part
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
@@ -78,13 +65,12 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     try:
         state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        hint = ""
-        with suppress(OSError):
-            hint = did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
-        raise FileNotFoundError(f"there is no file {shown}.{hint}") from None
-    except (OSError, ValueError) as error:  # ValueError: the path holds a NUL
-        kind = type(error) if isinstance(error, OSError) else OSError
-        raise kind(f"{shown} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+        names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise FileNotFoundError(f"there is no file {shown}.{did_you_mean(path.name, names)}") from None
+    except OSError as error:
+        raise plain_error(error, shown, "opened") from None
+    except ValueError as error:  # the path holds a NUL
+        raise OSError(f"{shown} cannot be opened: {error}") from None
     if stat.S_ISDIR(state.st_mode):
         raise IsADirectoryError(f"{shown} is a folder; give the name of a file")
     if not stat.S_ISREG(state.st_mode):
@@ -103,7 +89,7 @@ def naming_file(path: Path) -> Iterator[None]:
     except InputError as error:
         raise type(error)(limited(f"{name}: {error}")) from error
     except OSError as error:
-        raise type(error)(f"{name} cannot be read: {error.strerror or error}") from error
+        raise plain_error(error, name, "read") from error
 
 
 def package(name: str, what: str) -> Any:
@@ -126,73 +112,22 @@ def guarded(what: str, repair: str) -> Iterator[None]:
         raise InputError(f"this {what} cannot be read ({type(error).__name__}: {message}): {repair}") from None
 
 
-@dataclass(frozen=True)
-class Source:
-    """The bytes of a table, in a file or unpacked; `suffix` is ``.csv`` for ``cohort.CSV.gz`` too."""
-
-    path: Path
-    suffix: str
-    content: bytes | None = None
-    kind: str = ""  # such as ``text``
-
-    def open(self) -> BinaryIO:
-        """Return the bytes as a file to read, which the caller closes."""
-        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
-
-    def read(self, length: int = -1) -> bytes:
-        """Return all bytes, or the first."""
-        with self.open() as file:
-            return file.read(length)
-
-
-def refuse_bomb(packed: int, length: int, what: str) -> None:
-    """Raise InputError if so many bytes unpack to a length that no table of this size has."""
-    if length > (most := max(_SMALL, _MOST_UNPACKED * packed)):
-        raise InputError(say("unpacks_too_far", what=what, before=packed / 2**20, after=most / 2**20))
-
-
-def open_table(path: Path) -> tuple[Source, list[str]]:
-    """Return the table of a file with its kind, unpacked if it is packed, and remarks; InputError without one table."""
-    name, suffix, remarks = path.name, path.suffix.lower(), list[str]()
-    content: bytes | None = None
-    start = Source(path, suffix).read(4)
-    if start.startswith(b"\x1f\x8b"):
-        packed = path.stat().st_size
-        with guarded("gzip file", "pack it again"), gzip.open(path) as stream:
-            content = stream.read(max(_SMALL, _MOST_UNPACKED * packed) + 1)
-        refuse_bomb(packed, len(content), "this gzip file unpacks")
-        name = path.name.removesuffix(path.suffix) if suffix == ".gz" else path.name
-    elif start == _ZIP and suffix == ".zip":
-        repair = "unpack it, and give the file in it, or pack it again"
-        with guarded("zip file", repair), zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if entry.file_size]
-            tables = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
-            if len(tables) != 1:
-                held = listed(quoted(entry.filename) for entry in tables) or "no file"
-                raise InputError(say("zip_without_one_table", files=held))
-            name = tables[0].filename
-            refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
-            content, remarks = archive.read(name), [f"read {quoted(name)}, the one file in this zip file"]
-    elif suffix in (".gz", ".zip"):
-        raise InputError(f"this is not a {suffix[1:]} file: give it the name of what it is, such as cohort.csv")
-    source, of_kind = _recognise_kind(Source(path, PurePosixPath(name).suffix.lower(), content))
-    return source, remarks + of_kind
-
-
-def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
-    """Return a table with its kind, and a remark if its name says another; InputError if it has none."""
-    start, named = source.read(4000), _NAMED.get(source.suffix)
+def recognise_kind(path: Path) -> tuple[str, list[str]]:
+    """Return the kind of a table, such as ``text``, and a remark if its name says another; InputError without one."""
+    suffix, names = path.suffix.lower(), set[str]()
+    with path.open("rb") as file:
+        start, named = file.read(4000), _NAMED.get(suffix)
     kind = next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
     if start.startswith(_OLE):
-        if _LOCKED in source.read():
+        if _LOCKED in path.read_bytes():
             raise InputError(say("locked_workbook"))
         kind = "xls"
-    elif start.startswith(_ZIP):  # an archive has parts that only its kind has; without one, or damaged, it is xlsx
-        names = set[str]()
+    elif start.startswith(_ZIP):  # an archive has parts that only its kind has; one that is damaged is xlsx
         damage = (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError)
-        with suppress(*damage), source.open() as file, zipfile.ZipFile(file) as archive:
+        with suppress(*damage), zipfile.ZipFile(path) as archive:
             names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
-        kind = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
+        other = "xlsx" if named in _KINDS or not names else _ARCHIVE
+        kind = next((kind for part, kind in _PARTS.items() if part in names), other)
     elif kind is None and (named is None or named in _KINDS):
         plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
         is_text = not _CONTROL.search(plain)
@@ -201,18 +136,18 @@ def _recognise_kind(source: Source) -> tuple[Source, list[str]]:
             raise InputError(say("web_page"))
         if named is None:
             readable = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
-            raise InputError(f"tables are read from {readable}, not from {shortened(source.suffix) or 'no suffix'}")
+            raise InputError(f"tables are read from {readable}, not from {quoted(suffix) if suffix else 'no suffix'}")
         if named == "xls" and is_text:
             kind = "text"
         elif named not in ("text", "xlsx", "parquet") and not is_old_stata:  # whose readers say what is wrong
             what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
             raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
     kind = kind or str(named)
-    if kind not in _KINDS:
-        raise InputError(f"this is {kind}")
-    says = f"ends in {shortened(source.suffix)}" if source.suffix else "does not say so"
+    if kind not in _KINDS:  # data of R are packed with gzip
+        raise InputError(f"this is {kind if named is None or named in _KINDS else named}")
+    says = f"ends in {quoted(suffix)}" if suffix else "does not say so"
     remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
-    return replace(source, kind=kind), [] if kind == named else [remark]
+    return kind, [] if kind == named else [remark]
 
 
 # Choose the sheet of a workbook that is the table.
@@ -233,11 +168,11 @@ def read_sheet_of_table(
     names, sheet = [name for name, _ in sheets], options.sheet
     if not sheets:
         raise InputError("the file has no sheet with cells")
-    number = int(sheet) if sheet is not None and re.fullmatch("[0-9]{1,8}", sheet) else 0
-    if sheet in names or 0 < number <= len(names):
-        return read(names.index(sheet) if sheet in names else number - 1)
     if sheet is not None:
-        numbered = listed(f"{number}: {name}" for number, name in enumerate(names, 1))
+        numbers = [str(number) for number in range(1, len(names) + 1)]
+        if sheet in names or sheet in numbers:
+            return read((names if sheet in names else numbers).index(sheet))
+        numbered = listed(map(": ".join, zip(numbers, names, strict=True)))
         raise InputError(f"there is no sheet {quoted(sheet)}.{did_you_mean(sheet, names)} It has {numbered}")
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden] or [0]
     first, name = visible[0], quoted(names[visible[0]])
@@ -246,24 +181,20 @@ def read_sheet_of_table(
     try:
         table = read(first)
     except InputError as error:
-        if others:
-            hint = f"If {name} is no table of subjects, choose another sheet by `sheet`: {listed(others)}"
-            raise InputError(f"{error.at_command_line}. {hint}") from error
-        raise
+        hint = f". If {name} is no table of subjects, choose another sheet by `sheet`: {listed(others)}"
+        raise InputError(f"{error.at_command_line}{hint if others else ''}") from error
     is_free = options.header_row is None and options.rows is None and options.of_subjects
     if is_free and table.frame.shape[1] <= _FEW_COLUMNS and len(table.frame) < _FEW_ROWS:
-        larger: dict[int, TableRead] = {}
+        tables: dict[str, TableRead] = {}
         for at in visible[1:13]:
             with suppress(InputError):
-                other = read(at)
-                if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
-                    larger[at] = other
-        if len(larger) > 1:
-            tables = listed(quoted(names[at]) for at in larger)
-            raise InputError(say("several_sheets_of_subjects", first=name, others=tables))
-        if larger:
-            ((at, table),) = larger.items()
-            remark = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (`sheet` reads another)"
+                tables[quoted(names[at])] = read(at)
+        large = [at for at, it in tables.items() if it.frame.shape[1] > _FEW_COLUMNS and len(it.frame) >= _FEW_ROWS]
+        if len(large) > 1:
+            raise InputError(say("several_sheets_of_subjects", first=name, others=listed(large)))
+        for other in large:
+            table = tables[other]
+            remark = f"read the sheet {other}: the first, {name}, is no table (`sheet` reads another)"
     return replace(table, remarks=[remark, *table.remarks]) if others else table
 
 
@@ -313,13 +244,11 @@ class _Workbook:
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
         related = self._related(book)
         self.sheets: list[tuple[str, bool, str]] = []
-        self._dates, self._computes_at_load = self._excel.utils.datetime, False
+        self._dates = self._excel.utils.datetime
         self._epoch = self._dates.WINDOWS_EPOCH
-        for tag, element in self._elements(book, "sheet", "workbookPr", "calcPr"):
+        for tag, element in self._elements(book, "sheet", "workbookPr"):
             if tag == "workbookPr" and element.get("date1904") in _YES:
                 self._epoch = self._dates.MAC_EPOCH
-            elif tag == "calcPr":
-                self._computes_at_load = element.get("fullCalcOnLoad") in _YES
             elif tag == "sheet":
                 relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
                 kind, part = related.get(relation, ("", ""))
@@ -342,7 +271,8 @@ class _Workbook:
         part = self._parts.get(_key(name))
         if part is None:
             raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR_OF_XLSX}")
-        refuse_bomb(part.compress_size, part.file_size, f"its part {name} unpacks")
+        if part.file_size > (most := max(_SMALL, _MOST_UNPACKED * part.compress_size)):
+            raise InputError(say("unpacks_too_far", part=name, before=part.compress_size / 2**20, after=most / 2**20))
         with guarded(f"xlsx file, in its part {name},", _REPAIR_OF_XLSX), self._zip.open(part) as stream:
             for _, element in iterparse(stream):  # noqa: S314 - expat bounds what entities expand to
                 tag = _local(element.tag)
@@ -362,10 +292,10 @@ class _Workbook:
 
     def read_sheet(self, at: int, options: SheetOptions) -> TableRead:
         """Return the table of a sheet. A cell that could be wrong is refused or reported."""
-        rows, last, n_formulas, faults, errors = SheetRows(options.header_row, options.rows), 0, 0, Places(), Places()
-        merged, hidden_rows, hidden_columns, cells = list[Area](), set[int](), set[int](), self._excel.utils.cell
-        for tag, element in self._elements(self.sheets[at][2], "row", "col", "mergeCell"):
-            is_hidden = element.get("hidden") in _YES
+        rows, last, faults, errors = SheetRows(options.header_row, options.rows), 0, Places(), Places()
+        merged, hidden_rows, cells = list[Area](), set[int](), self._excel.utils.cell
+        columns = {cells.get_column_letter(number): number for number in range(1, _MOST_COLUMNS + 1)}
+        for tag, element in self._elements(self.sheets[at][2], "row", "mergeCell"):
             if tag == "row":
                 stated = element.get("r", str(last + 1))
                 number = int(stated) if _NUMBER_OF_ROW.fullmatch(stated) else 0
@@ -374,25 +304,19 @@ class _Workbook:
                     texts, column = list[str](), 0
                     for cell in (child for child in element if _local(child.tag) == "c"):
                         place = cell.get("r") or f"{cells.get_column_letter(column + 1)}{number}"
-                        before, column = column, _number_of_column(place.removesuffix(stated))
-                        if not before < column <= _MOST_COLUMNS:
+                        at_cell = columns.get(place.removesuffix(stated), 0)
+                        if at_cell <= column:
                             faults[_MISPLACED].append(place)
-                            column = before
                             continue
-                        if len(cell):
-                            n_formulas += any(_local(child.tag) == "f" for child in cell)
-                            if text := self._read_cell(place, cell, faults, errors):
-                                texts += [""] * (column - len(texts))
-                                texts[column - 1] = text
+                        column = at_cell
+                        if len(cell) and (text := self._read_cell(place, cell, faults, errors)):
+                            texts += [""] * (column - len(texts))
+                            texts[column - 1] = text
                     rows.add(number, texts)
                 else:
                     faults[_MISPLACED].append(f"row {stated} after row {last}")
-                if is_hidden:
+                if element.get("hidden") in _YES:
                     hidden_rows.add(last)
-            elif tag == "col" and is_hidden:
-                first, to = (element.get(end, "") for end in ("min", "max"))
-                if _NUMBER_OF_ROW.fullmatch(first) and _NUMBER_OF_ROW.fullmatch(to):
-                    hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
             elif tag == "mergeCell":
                 with suppress(ValueError):
                     begin, top, end, bottom = cells.range_boundaries(element.get("ref", ""))
@@ -404,14 +328,9 @@ class _Workbook:
         if not rows.first:
             raise InputError(f"sheet {name} is empty")
         table = sheet_table(rows, options, merged)
-        unseen = {
-            "rows": [row for row in (table.frame.index + 2).tolist() if row in hidden_rows],
-            "columns": [name for at, name in zip(table.places, table.names, strict=True) if at in hidden_columns],
-        }
-        hidden = [f"hidden {what} are read like the others ({listed(at)})" for what, at in unseen.items() if at]
-        is_old = self._computes_at_load and n_formulas
-        old = [say("old_formulas", n_formulas=n_formulas)] if is_old else []
-        return replace(table, remarks=[*old, *errors.sentences(), *hidden, *table.remarks])
+        hidden = [f"row {row}" for row in (table.frame.index + 2).tolist() if row in hidden_rows]
+        errors["hidden, and read like the other rows"] += hidden
+        return replace(table, remarks=[*errors.sentences(), *table.remarks])
 
     def _read_cell(self, place: str, cell: Element, faults: Places, errors: Places) -> str:
         """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
@@ -448,8 +367,6 @@ class _Workbook:
         return ""
 
     def _read_number(self, place: str, value: str, shown: str, errors: Places) -> str:
-        if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
-            return value
         if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
             raise ValueError(value)
         text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
@@ -468,16 +385,9 @@ def _key(name: str) -> str:
     return posixpath.normpath("/" + name.replace("\\", "/").lstrip("/")).casefold()
 
 
-@cache
-def _number_of_column(letters: str) -> int:
-    """Return the number of a column, from 1, by its letters; 0 for other texts."""
-    is_column = re.fullmatch("[A-Z]{1,3}", letters)
-    return reduce(lambda number, letter: 26 * number + ord(letter) - 64, letters, 0) if is_column else 0
-
-
-def read_xlsx(source: Source, options: SheetOptions) -> TableRead:
+def read_xlsx(path: Path, kind: str, options: SheetOptions) -> TableRead:
     """Read a sheet of an xlsx file; see `clinclust.read_cohort`."""
-    with source.open() as file:
+    with path.open("rb") as file:
         book = _Workbook(file)
         sheets = [sheet[:2] for sheet in book.sheets]
         return read_sheet_of_table(sheets, options, lambda at: book.read_sheet(at, options))
@@ -487,20 +397,16 @@ def read_xlsx(source: Source, options: SheetOptions) -> TableRead:
 
 # Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
 _CALAMINE = """
-import datetime, io, json, sys
+import io, json, sys
 from contextlib import suppress
-from itertools import compress, count, repeat
-from operator import ne
 import python_calamine as calamine
 
 with suppress(ImportError, ValueError):  # on Windows; a lower limit holds
     import resource
     resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30,) * 2)  # a damaged file asked for 20 GB
 
-def plain(cell):
-    if isinstance(cell, datetime.datetime):
-        return (cell.date() if cell.time() == datetime.time() else cell).isoformat()
-    return str(cell) if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)) else cell
+def write_moment(cell):
+    return (cell.isoformat() if hasattr(cell, "isoformat") else str(cell)).removesuffix("T00:00:00")
 
 book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
 sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
@@ -510,19 +416,17 @@ else:
     sheet = book.get_sheet_by_name(sheets[int(sys.argv[1])].name)
     rows = sheet.to_python(skip_empty_area=False)
     for row in rows:
-        filled = list(compress(count(), map(ne, row, repeat(""))))  # a far cell makes 16,000 empty ones in each row
-        for at in filled:
-            row[at] = plain(row[at])
-        del row[max(filled, default=-1) + 1 :]
+        while row and row[-1] == "":  # a far cell makes 16,000 empty ones in each row
+            row.pop()
     answer = [rows, sheet.merged_cell_ranges or []]
-sys.stdout.write(json.dumps(answer))  # `dump` writes in many small parts
+sys.stdout.write(json.dumps(answer, default=write_moment))  # `dump` writes in many small parts
 """
 
 
-def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
+def read_by_calamine(path: Path, kind: str, options: SheetOptions) -> TableRead:
     """Read a sheet of an old, binary or OpenDocument workbook; see `clinclust.read_cohort`."""
-    package("python_calamine", f"an {source.kind} file")
-    content, kind = source.read(), source.kind
+    package("python_calamine", f"an {kind} file")
+    content = path.read_bytes()
     lacks = say("lost_of_workbook", kind=kind)
 
     def ask(*place: str) -> Any:
@@ -537,9 +441,7 @@ def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
     def read(at: int) -> TableRead:
         rows, (cells, ranges) = SheetRows(options.header_row, options.rows), ask(str(at))
         for number, row in enumerate(cells, 1):
-            for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
-                row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
-            rows.add(number, row)
+            rows.add(number, [cell if cell == "" or isinstance(cell, str) else canonical_text(cell) for cell in row])
         merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
@@ -549,19 +451,17 @@ def read_by_calamine(source: Source, options: SheetOptions) -> TableRead:
 
 # Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
-# by functions of pyreadstat
-STATISTICAL = tuple(kind for kind, about in _KINDS.items() if "program" in about)
 _SAYS_OF_COLUMNS = data("file_kinds")["statistical"]
 _PARQUET = ("parquet file", "write it again with the program that made it, or as .csv or .xlsx")
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
 
 
-def read_parquet(source: Source, options: SheetOptions) -> TableRead:
+def read_parquet(path: Path, kind: str, options: SheetOptions) -> TableRead:
     """Read a parquet file; see `clinclust.read_cohort`."""
     package("pyarrow", "a parquet file")
     from pyarrow import parquet
 
-    with guarded(*_PARQUET), source.open() as file:  # else pyarrow reads a whole folder
+    with guarded(*_PARQUET), path.open("rb") as file:  # else pyarrow reads a whole folder
         frame = _frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     frame.attrs = {}
     return TableRead(frame)
@@ -594,16 +494,14 @@ def _frame_of_arrow(table: Any) -> pd.DataFrame:
     return frame.reset_index(named) if named else frame
 
 
-def read_statistical(source: Source, options: SheetOptions) -> TableRead:
+def read_statistical(path: Path, kind: str, options: SheetOptions) -> TableRead:
     """Read a file of SPSS, Stata or SAS; values are their labels if each that occurs has one of its own."""
-    about_kind = _KINDS[source.kind]
+    about_kind = _KINDS[kind]
     program = about_kind["program"]
     pyreadstat = package("pyreadstat", f"a file of {program}")
-    how: dict[str, Any] = {} if options.encoding is None else {"encoding": options.encoding}
-    if "has_user_missing" in about_kind:
-        how["user_missing"] = True
+    how = {"encoding": options.encoding, **about_kind.get("how", {})}
     repair = say("repair_statistical", program=program)
-    with guarded(f"file of {program}", repair), source.open() as file:
+    with guarded(f"file of {program}", repair), path.open("rb") as file:
         read = getattr(pyreadstat, about_kind["reader"])
         about = read(file, metadataonly=True, **how)[1]
         n_cells = (about.number_rows or 0) * (about.number_columns or 0)
@@ -719,8 +617,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
             with naming_file(file), guarded(*_PARQUET):
                 about = parquet.read_metadata(file)
                 if empty is None:
-                    schema = about.schema.to_arrow_schema()
-                    empty = _frame_of_arrow(schema.empty_table()).rename(columns=_names_of_unnamed(schema.names))
+                    empty = _frame_of_arrow(about.schema.to_arrow_schema().empty_table())
         except InputError as error:
             problems.append(str(error))
             continue
@@ -744,13 +641,7 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
         guarded(*_PARQUET),
         parquet.ParquetFile(part.file, page_checksum_verification=True) as opened,
     ):
-        made = _names_of_unnamed(opened.schema_arrow.names)
-        stored = {name: blank for blank, name in made.items()}
-        columns = None if names is None else [stored.get(name, name) for name in names]
-        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns)).rename(columns=made)
+        columns = None if names is None else list(names)
+        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns))
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
-    return frame if names is None else frame[list(names)]
-
-
-def _names_of_unnamed(names: Sequence[str]) -> dict[str, str]:
-    return {names[at]: name for at, name in names_for_unnamed(names, range(1, len(names) + 1)).items()}
+    return frame if columns is None else frame[columns]

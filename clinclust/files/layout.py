@@ -201,7 +201,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
         remark = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
         return Header(names, 0, [], remarks=[remark])
     if subjects is not None:
-        rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
+        rows = [row for row in rows if row[0] in subjects or row[0] < subjects.ranges[0][0]]
     numbers = [number for number, _ in rows]
     if asked is not None and asked not in numbers:
         raise InputError(say("empty_header_row", row=asked, rows=listed(numbers)))
@@ -233,7 +233,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
             return header
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
-        if explained is None or (subjects is not None and number >= subjects.first):
+        if explained is None or (subjects is not None and number >= subjects.ranges[0][0]):
             break
         what, is_certain, by_column = explained
         why = f"{what} ({listed(map(quote_cell, texts.values()))})"
@@ -350,11 +350,6 @@ class _Claim(NamedTuple):
     is_total: bool = True  # it says nothing else, or only of what group
 
 
-def _texts_of(frame: pd.DataFrame, at: int) -> dict[int, str]:
-    """Return the texts of a row, by column from 0."""
-    return texts_in(frame.iloc[at].tolist())
-
-
 def _filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
     """Return the places of columns that nearly all of 200 rows fill, and of those of numbers; none of under 5 rows."""
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _ROWS_LOOKED_AT), dtype=np.int64))
@@ -374,7 +369,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
     by_row: dict[int, _Claim] = {}
     blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
     if blank.size <= min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):  # nearly all others have a name
-        by_row = {at: _Claim(at, -1, _texts_of(frame, at)) for at in blank.tolist()}
+        by_row = {at: _Claim(at, -1, texts_in(frame.iloc[at])) for at in blank.tolist()}
     claims = sorted((by_row | {claim.at: claim for claim in _with_words(frame, kept)}).values())
     if not claims:
         return []
@@ -449,7 +444,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
         others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
         are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
         for at in like.tolist():
-            texts, above = _texts_of(frame, at), _texts_of(frame, at - 1) if at else {}
+            texts, above = texts_in(frame.iloc[at]), texts_in(frame.iloc[at - 1]) if at else {}
             match = matches[at]
             if match is None or any(above.get(before) != texts[before] for before in texts if before < place):
                 continue  # below the name of a subject is a level, such as of a response
@@ -478,35 +473,23 @@ _SENTENCE, _LONGEST_TOTAL = 12, 64
 def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
     """Return the rows that are the header again, and those of another table that begins with names.
 
-    The header may be in other words: most of its texts are names of their columns, shortened or lengthened, where
-    other rows hold numbers. Below an empty row it may begin another table, unless it repeats after equally many rows,
-    as on pages. So may names of columns in another order or choice.
+    Below an empty row it may begin another table, unless it repeats after equally many rows, as on pages. So may names
+    of columns in another order or choice.
     """
     known = [[_folded(text) for text in row] for row in headers if sum(map(bool, row)) > 2]
     every = {name for row in known for name in row if name}
-    numeric, index = _filled_columns(frame)[1], np.asarray(frame.index)
-    first = frame.iloc[:, 0].map(_folded)
-    like = [text for text in first.unique() if text in every or any(_is_form(text, row[0]) for row in known)]
-    again, below = list[int](), dict[int, str]()
-    for at in np.flatnonzero(first.isin(like).to_numpy(dtype=bool) & kept).tolist():
+    like = {*every, *(row[0] for row in known)}  # the column of row names may have none
+    again, below, index = list[int](), dict[int, str](), np.asarray(frame.index)
+    for at in np.flatnonzero(frame.iloc[:, 0].map(_folded).isin(like).to_numpy(dtype=bool) & kept).tolist():
         row = [_folded(text) for text in frame.iloc[at].tolist()]
-        n_filled, n_shared = sum(map(bool, row)), sum(text in every for text in row)
-        could_repeat = _has_words(row, numeric) and not any(looks_like_number(row[place]) for place in numeric)
-        if any(  # with fewer names it is the header of another table
-            row == names or (could_repeat and 2 * sum(map(_is_form, row, names)) > max(n_filled, sum(map(bool, names))))
-            for names in known
-        ):
+        n_shared = sum(text in every for text in row)
+        if row in known:
             again.append(at)
-        elif n_shared >= _FEWEST_COLUMNS and 2 * n_shared > n_filled:
+        elif n_shared >= _FEWEST_COLUMNS and 2 * n_shared > sum(map(bool, row)):
             below[at] = "names of columns, in another order or choice than the header"
     lengths = np.diff([-1, *again, len(frame)])
     if len(again) < 2 or len(set(lengths[:-1].tolist())) > 1 or lengths[-1] > lengths[0]:
-        for begin in again:
-            at = begin  # titles of one text may be between the empty row and the header
-            while at > 0 and index[at] == index[at - 1] + 1 and len(_texts_of(frame, at - 1)) == 1:
-                at -= 1
-            if at > 0 and index[at] > index[at - 1] + 1:
-                below[begin] = "the header again, below an empty row"
+        below |= {at: "the header again, below an empty row" for at in again if at and index[at] > index[at - 1] + 1}
     return [Finding("the header again", again), *_second_table(frame, below)]
 
 
@@ -518,7 +501,9 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         if not block.size:
             continue
         always, numeric = _filled_columns(frame[:begin][kept[:begin]])
-        if _has_words(frame.iloc[block[0]].tolist(), numeric):
+        first = texts_in(frame.iloc[block[0]])
+        texts = {_folded(text) for at, text in first.items() if at in numeric}
+        if sum(not looks_like_number(text) and not means_missing(text) for text in texts) >= _FEWEST_WORDS:
             return _second_table(frame, {block[0]: "below an empty row, with words in columns of numbers"})
         filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}
         lacking = [quoted(str(frame.columns[at]).strip()) for at in always if at not in filled]
@@ -536,17 +521,6 @@ def _second_table(frame: pd.DataFrame, begins: Mapping[int, str]) -> list[Findin
 
 def _folded(text: str) -> str:
     return text.strip().casefold()
-
-
-def _is_form(text: str, name: str) -> bool:
-    """Return whether one text begins with the other, as ``Diab.`` and ``Diabetes`` do."""
-    texts = text.rstrip(". "), name.rstrip(". ")
-    return all(texts) and (texts[0].startswith(texts[1]) or texts[1].startswith(texts[0]))
-
-
-def _has_words(row: Sequence[str], numeric: Sequence[int]) -> bool:
-    texts = {_folded(row[place]) for place in numeric if not is_blank(row[place])}
-    return sum(not looks_like_number(text) and not means_missing(text) for text in texts) >= _FEWEST_WORDS
 
 
 def _is_total_alone(text: str) -> bool:
@@ -573,13 +547,13 @@ def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     places = subjects[-_LAST_LOOKED_AT:].tolist()
     above = subjects[: min(_LAST_LOOKED_AT, len(subjects) // 2)].tolist()
     width = frame.shape[1]
-    fuller = [row for at in above if len(row := _texts_of(frame, at)) > min(2, width - 1)]
+    fuller = [row for at in above if len(row := texts_in(frame.iloc[at])) > min(2, width - 1)]
     of_subjects = {column for row in fuller for column, text in row.items() if _is_note(text)}
     shapes = {_shape_of(text) for row in fuller for text in list(row.values())[:1]}
     names = {_folded(str(name)) for name in frame.columns}
     end, was_legend = len(places), False
     for at in range(len(places) - 1, 0, -1):
-        row = _texts_of(frame, places[at])
+        row = texts_in(frame.iloc[places[at]])
         column, text = next(iter(row.items()))
         meanings = {place for place, text in row.items() if _MEANINGS.fullmatch(text)}
         is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
@@ -698,7 +672,7 @@ def _find_subjects(
             looks += [partial(_find_totals, decimal=options.decimal), _find_notes, _find_headings, _find_second_table]
 
     def tell(what: str, places: Sequence[int]) -> str:
-        texts = [next(iter(_texts_of(frame, at).values())) for at in places[:5]]
+        texts = [next(iter(texts_in(frame.iloc[at]).values())) for at in places[:5]]
         return f"{rows_named(numbers[places].tolist())} ({listed(map(quote_cell, texts), len(places))}): {what}"
 
     for look in looks:
@@ -720,7 +694,8 @@ def _find_subjects(
     lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
     doubtful, rows, others = {n for _, rows in every for n in rows}, numbers[kept].tolist(), numbers[~kept].tolist()
     if doubtful and rows:
-        without = ranges_of([row for row in rows if row not in doubtful], doubtful | set(others))
+        rest = [row for row in rows if row not in doubtful]
+        without = None if filled_up.intersection(rest) else ranges_of(rest, doubtful | set(others))
         whole = None if doubtful & filled_up else ranges_of(rows, others)
         repair = "say with `rows` which rows are subjects, or delete in the file what is none"
         if without is not None:

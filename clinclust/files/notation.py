@@ -192,8 +192,22 @@ def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tupl
     examples: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
     for place in range(frame.shape[1]):
-        kind, example = _kind_of_column(frame.iloc[rows, place].tolist())
-        examples.get(kind, {})[place] = example
+        texts = frame.iloc[rows, place].tolist()
+        if not any("," in text for text in texts):
+            continue
+        filled = [text.strip() for text in texts if not is_blank(text)]
+        numbers = [parts.number for text in filled if (parts := parts_of(text)) is not None and not parts.unit]
+        commas = [number for number in numbers if number.count(",") == 1 and number.find(",") > number.rfind(".")]
+        if not commas or len(numbers) < _HALF * len(filled):
+            continue
+        pointed = (number for number in numbers if number.count(".") == 1 and "," not in number)
+        point, marks = next((it for it in pointed if not GROUPED_BY_POINT.fullmatch(it)), None), marks_of(numbers)
+        if point is not None:
+            examples["mixed"][place] = show_cells(f"{commas[0]} and {point}")
+        elif marks.thousands != ",":
+            examples["comma" if marks.decimal and not marks.is_guess else "mixed"][place] = quote_cell(commas[0])
+        elif marks.is_guess:
+            examples["either"][place] = quote_cell(commas[0])
     if decimal == "," or examples["comma"]:
         examples["comma"], examples["either"] = examples["comma"] | examples["either"], {}
     shown = {kind: places for kind, places in examples.items() if places and not (kind == "comma" and decimal == ",")}
@@ -201,24 +215,6 @@ def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tupl
         _REMARKS[kind].format(listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items()))
         for kind, places in shown.items()
     ]
-
-
-def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
-    """Return what the numbers of a column show, and one of them: ``comma``, ``either``, ``mixed`` or nothing."""
-    if not any("," in text for text in texts):
-        return "", ""
-    filled = [text.strip() for text in texts if not is_blank(text)]
-    numbers = [parts.number for text in filled if (parts := parts_of(text)) is not None and not parts.unit]
-    commas = [number for number in numbers if number.count(",") == 1 and number.find(",") > number.rfind(".")]
-    if not commas or len(numbers) < _HALF * len(filled):
-        return "", ""
-    points = (number for number in numbers if number.count(".") == 1 and "," not in number)
-    if (point := next((number for number in points if not GROUPED_BY_POINT.fullmatch(number)), None)) is not None:
-        return "mixed", show_cells(f"{commas[0]} and {point}")
-    marks = marks_of(numbers)
-    if marks.thousands == ",":
-        return ("either" if marks.is_guess else ""), quote_cell(commas[0])
-    return ("comma" if marks.decimal and not marks.is_guess else "mixed"), quote_cell(commas[0])
 
 
 _WORDS_BEFORE, _WORDS = ("|".join(map(re.escape, data("number_words")["flags"][side])) for side in ("before", "after"))
@@ -264,13 +260,10 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
             after.append(match["mark"].strip())
             body = body[: match.start("mark")].rstrip()
         marked.append((before, after, body))
-    letters, known_letters = set[str](), set(_LETTERS.split("|"))  # units or codes in this column, and no flags
-    n_before = n_after = 0
-    for (before, after, _), count in zip(marked, counts.tolist(), strict=True):
-        flagged, followed = (known_letters.intersection(marks) for marks in (before, after))
-        letters |= flagged | followed
-        n_before += count if flagged else 0
-        n_after += count if followed else 0
+    letters = set(_LETTERS.split("|"))
+    n_before, n_after = (counts[[not letters.isdisjoint(marks[at]) for marks in marked]].sum() for at in (0, 1))
+    letters &= {mark for before, after, _ in marked for mark in [*before, *after]}
+    # units or codes in this column, and no flags
     is_code = n_before > _HALF * counts.sum() or (len(letters) == 1 and n_after >= _NEARLY_ALL * counts.sum())
     refused = letters if is_code else set()
     keep = [bool(before or after) and refused.isdisjoint([*before, *after]) for before, after, _ in marked]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -18,7 +18,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, say, text_table
-from clinclust.files.cell_text import canonical_text, listed, numbers_of, quote_cell, quoted, rows_named
+from clinclust.files.cell_text import listed, numbers_of, quote_cell, quoted, rows_named, texts_of
 from clinclust.files.notation import MISSING_SIGNS, DecimalMark, means_missing, names_subjects
 from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns, read_dumped
 
@@ -69,7 +69,7 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
         subjects = repeated_subjects(frame, name) if names_subjects(name) else None
         if subjects is None or subjects.n_subjects < _FEWEST_SUBJECTS or subjects.n_rows < _FILLED * len(frame):
             continue
-        numbers = numbers_of(_texts(frame, name).unique().tolist())
+        numbers = numbers_of(texts_of(frame[name]).unique().tolist())
         are_decimals = np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any()
         is_clear = subjects.are_copies or subjects.has_visits or subjects.n_repeated > _HALF * subjects.n_subjects
         if is_clear and not are_decimals:
@@ -79,7 +79,7 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
 
 def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | None:
     """Return which subjects have several rows in a table, or None if each has one; cells without a value are none."""
-    subjects = _texts(frame, column)
+    subjects = texts_of(frame[column])
     counts = subjects[subjects != ""].value_counts()
     several = counts[counts > 1]
     if several.empty:
@@ -106,31 +106,10 @@ def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     return None
 
 
-def _texts(frame: pd.DataFrame, name: str) -> pd.Series:
-    column = frame[name]
-    return column.astype(object).where(column.notna(), "").map(canonical_text)
+# The summaries of visits, and what is estimated on the cohort for them, and kept for new subjects.
 
-
-# What is asked for: summaries by column, in words that a schema and an option can hold.
-
-SUMMARIES: Mapping[str, str] = {
-    "mean": "a value",
-    "slope": "2 different times",
-    "last": "a value",
-    "spread": "3 values at 2 different times",
-}
+SUMMARIES: Mapping[str, str] = data("tables")["summaries"]
 """The summaries of a measurement, and what a subject needs for each."""
-ByColumn = tuple[tuple[str, tuple[str, ...]], ...]
-
-
-def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
-    """Return the summaries of each column, from a dictionary of lists; None is nothing."""
-    lists = {str(name): names if isinstance(names, list | tuple) else [names] for name, names in (stated or {}).items()}
-    return None if stated is None else tuple((name, tuple(names)) for name, names in lists.items())
-
-
-# What is estimated on the cohort, and kept for new subjects.
-
 _Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
 _Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
 TimeUnit = Literal["year"] | None  # of dates; None for numbers
@@ -153,22 +132,13 @@ class Trend:
     per: TimeUnit = None  # the unit of time, if it is dates
 
 
-Trends = tuple[tuple[str, Trend], ...]
 _TRENDS = TypeAdapter(dict[str, Trend])
-
-
-def read_trends(stated: object) -> Trends | None:
-    """Return the trend of each column, from a dictionary as a schema has it; InputError for anything else."""
-    names = ", ".join(field.name for field in fields(Trend) if field.name != "per")
-    return None if stated is None else tuple(read_dumped(_TRENDS, stated, "no_trends", fields=names).items())
 
 
 # Which rows of a table are the cohort, in words that a schema and a saved model can hold, and how many were taken.
 
 Keep = Literal["first", "last"]
 ROWS_TAKEN = "rows_taken"
-
-
 RULES = {
     "keep": Rule(" or ".join(get_args(Keep)), get_args(Keep).__contains__),
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
@@ -194,8 +164,18 @@ class RowChoice:
     dates: conditions.DateOrder | None = None  # how dates such as 03/04/2020 are read, where no other date tells it
     rows: str | None = None  # those of the sheet that hold the subjects, such as 2-61,66-; the rest chooses among them
     time: str | None = None  # the column of the time of each row of a subject, for `summarise`
-    summarise: ByColumn | None = None  # what becomes of columns: the level, trend, ... of all rows of a subject
-    trends: Trends | None = None  # the mean lines of a cohort, by which new subjects are summarised; else estimated
+    # what becomes of columns: the level, trend, ... of all rows of a subject
+    summarise: Mapping[str, Sequence[str]] | None = field(default=None, hash=False)
+    # the mean lines of a cohort (`Trend`), by which new subjects are summarised; else estimated
+    trends: Mapping[str, Any] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.summarise is not None:
+            lists = {name: list(it) if isinstance(it, list | tuple) else [it] for name, it in self.summarise.items()}
+            object.__setattr__(self, "summarise", lists)
+        if self.trends is not None:
+            names = ", ".join(part.name for part in fields(Trend) if part.name != "per")
+            object.__setattr__(self, "trends", read_dumped(_TRENDS, self.trends, "no_trends", fields=names))
 
     def __bool__(self) -> bool:
         return self.rows is not None or self.by_values is not None
@@ -207,19 +187,16 @@ class RowChoice:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not the default, by name."""
-        stated = {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
-        if self.summarise is not None:
-            stated["summarise"] = {name: list(summaries) for name, summaries in self.summarise}
-        if self.trends is not None:
-            stated["trends"] = _TRENDS.dump_python(dict(self.trends), exclude_none=True)
-        return stated
+        stated = {part.name: value for part in fields(self) if (value := getattr(self, part.name)) != part.default}
+        more = {} if self.trends is None else {"trends": _TRENDS.dump_python(dict(self.trends), exclude_none=True)}
+        return stated | more
 
     @classmethod
     def from_dict(cls, stated: object) -> RowChoice:
         """Return the choice that `as_dict` wrote; InputError, which lists all problems, if it is none."""
         if not isinstance(stated, Mapping):
             raise InputError(say("no_choice_of_rows", value=quoted(stated)))
-        names, problems = [field.name for field in fields(cls)], list[str]()
+        names, problems = [part.name for part in fields(cls)], list[str]()
         for name, value in stated.items():
             rule = RULES.get(name, _TEXT)
             if name not in names:
@@ -228,8 +205,7 @@ class RowChoice:
             elif value is not None and not rule.accepts(value):
                 problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}")
         if not problems:
-            summaries, trends = read_summaries(stated.get("summarise")), read_trends(stated.get("trends"))
-            choice = cls(**{**stated, "summarise": summaries, "trends": trends})
+            choice = cls(**stated)
             problems = choice.problems()
             try:
                 choice._meaning()
@@ -246,11 +222,11 @@ class RowChoice:
             "time_without_summaries": self.summarise is None and (self.time is not None or self.trends is not None),
             "summaries_without_subjects": self.summarise is not None and self.one_row_per is None,
             "summaries_without_time": self.summarise is not None and self.time is None,
-            "no_summaries": self.summarise == (),
+            "no_summaries": self.summarise == {},
         }
         problems = [say(fault) for fault, is_wrong in faults.items() if is_wrong]
-        for name, summaries in self.summarise or ():
-            unknown = [str(summary) for summary in summaries if summary not in SUMMARIES]
+        for name, summaries in (self.summarise or {}).items():
+            unknown = [str(summary) for summary in summaries if summary not in list(SUMMARIES)]
             if unknown or not summaries or len(set(summaries)) < len(summaries):
                 hints = "".join(did_you_mean(summary, SUMMARIES) for summary in unknown)
                 which, words = listed(map(quoted, summaries)) or "nothing", ", ".join(SUMMARIES)
@@ -261,8 +237,7 @@ class RowChoice:
         """Return its meaning without the order of dates, whatever the spaces."""
         ranges = None if self.rows is None else RowRanges.parsed(self.rows)
         condition = None if self.where is None else conditions.parsed(self.where)
-        summaries = None if self.summarise is None else frozenset(self.summarise)
-        return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges, self.time, summaries
+        return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges, self.time, self.summarise
 
     def agrees_with(self, other: RowChoice) -> bool:
         """Return whether both choose the same rows; dates agree if only one has their order. Trends are no choice."""
@@ -289,8 +264,9 @@ class RowChoice:
         order = self.by or self.time
         row = f"{self.keep} {'in the file' if order is None else f'by {order}'}"
         if self.summarise is not None:
-            row += ", with " + ", ".join(f"{' and '.join(names)} of {column}" for column, names in self.summarise)
-            has_model = any({"mean", "slope"} & set(names) for _, names in self.summarise)
+            words = [f"{' and '.join(names)} of {column}" for column, names in self.summarise.items()]
+            row += f", with {', '.join(words)}"
+            has_model = any({"mean", "slope"} & set(names) for names in self.summarise.values())
             row += f" over {self.time} from all of its rows{' (predictions of a linear mixed model)' * has_model}"
         phrases = {
             "rows": f"rows {self.rows} of the sheet",
@@ -356,8 +332,6 @@ class _Visits:
 
 def _estimate_trend(name: str, time: str, visits: _Visits, per: TimeUnit) -> tuple[Trend, list[str]]:
     """Return the trend of a column, and remarks on it."""
-    if not visits.has_line.any():
-        raise InputError(say("no_trend_of_visits", column=quoted(name)))
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
     at, centre = _round(visits.times.mean(), unit), visits.values.mean()
     n_free = float((visits.n - visits.has_line - (visits.n > 0)).sum())
@@ -432,93 +406,84 @@ class VisitSummaries(NamedTuple):
 
     time: str
     times: Array  # of the rows, float64 (N,), NaN without one
-    columns: Mapping[str, Mapping[str, Array]]  # the summaries of each column by their names, each (N,)
+    columns: Mapping[str, pd.DataFrame]  # the summaries of each column by their names, each (N,)
     notes: Mapping[str, ColumnNotes]  # on the summaries
-    trends: Trends
+    trends: Mapping[str, Trend]
     remarks: list[str]
 
     def replace_columns(self, frame: pd.DataFrame, rows: Mask) -> pd.DataFrame:
         """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
-        columns = dict[Any, Any]()
-        for name in frame.columns.drop(self.time, errors="ignore"):
-            summaries: dict[Any, Any] = {new: values[rows] for new, values in self.columns.get(name, {}).items()}
-            columns |= summaries or {name: frame[name]}
-        changed = pd.DataFrame(columns, index=frame.index)
+        names = frame.columns.drop(self.time, errors="ignore")
+        parts = [self.columns[name][rows] if name in self.columns else frame[[name]] for name in names]
+        changed = pd.concat(parts, axis="columns")
         changed.attrs = dict(frame.attrs)
         text_table.add_notes(changed, self.notes)
         return changed
 
 
-def summarise_visits(
-    reader: conditions.Reader, subjects: str, time: str, summarise: ByColumn, trends: Trends | None
-) -> VisitSummaries:
+def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSummaries:
     """Return the summaries of a table of visits; a trend that is not stated is estimated.
 
     InputError lists all columns that are unknown or clash, and all cells that are no numbers.
     """
-    problems, remarks, names = list[str](), list[str](), reader.read.names
-    cells, use_of = dict[str, conditions.Cells](), dict[int, tuple[str, str]]()
-    stated = [(subjects, "`one_row_per`"), (time, "`time`"), *((name, "`summarise`") for name, _ in summarise)]
-    for name, use in stated:
+    problems, remarks, use_of = list[str](), list[str](), dict[int, tuple[str, str]]()
+    summarise, trends = choice.summarise or {}, dict[str, Trend]()
+    codes, times, per, time = np.zeros(len(reader.read.frame), dtype=np.intp), np.zeros(0), None, ""
+    numbers, columns, about = dict[str, Array](), dict[str, pd.DataFrame](), dict[str, ColumnNotes]()
+    uses = [(str(choice.one_row_per), "`one_row_per`"), (str(choice.time), "`time`")]
+    for name, use in [*uses, *((name, "`summarise`") for name in summarise)]:
         try:
-            cells[name] = reader.cells(name)
+            cells = reader.cells(name)
+            if (other := use_of.setdefault(cells.number, (use, name))) != (use, name):
+                raise InputError(f"this and {other[0]} name one column, {quoted(name)}: give another")
+            if use == "`one_row_per`":
+                codes = np.unique(cells.texts.astype(str), return_inverse=True)[1]
+            elif use == "`time`":
+                time = cells.name
+                times, per, remarks = _read_times(cells, codes)
+            else:
+                added = {f"{cells.name} {summary}" for summary in summarise[name]}
+                if twice := added.intersection(reader.read.names):
+                    raise InputError(f"this would add a second {listed(map(quoted, twice))}: rename it")
+                numbers[name], notices = _read_numbers(cells)
+                remarks += notices
         except InputError as error:
             problems.append(f"{use}: {error.at_command_line}")
+    refuse(problems)
+    for name, values in numbers.items():
+        column, notes, visits = reader.cells(name).name, reader.cells(name).notes, _Visits(codes, times, values)
+        over, block = per or time, notes.block or column
+        trend = (choice.trends or {}).get(name)
+        if {"mean", "slope"}.isdisjoint(summarise[name]):
+            trend = None
+        elif trend is None and not visits.has_line.any():
+            problems.append(say("no_trend_of_visits", column=quoted(column)))
             continue
-        if (other := use_of.setdefault(cells[name].number, (name, use))) != (name, use):
-            problems.append(f"{use} and {other[1]} name one column, {quoted(name)}: give another")
-    added = [f"{cells[name].name} {summary}" for name, which in summarise if name in cells for summary in which]
-    problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in added if name in names]
-    labels = reader.read.frame.index
-    rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
-    codes, times, per = np.zeros(len(rows), dtype=np.intp), np.zeros(0), None
-    if subjects in cells:
-        codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
-    if time in cells:
-        try:
-            times, per, remarks = _read_times(cells[time], rows, codes)
-        except InputError as error:
-            problems.append(error.at_command_line)
-    columns, about = dict[str, dict[str, Array]](), dict[str, ColumnNotes]()
-    estimates = dict[str, Trend]()
-    for name, summaries in ((name, summaries) for name, summaries in summarise if name in cells):
-        column, notes = cells[name].name, cells[name].notes
-        try:
-            values, notices = _read_numbers(cells[name], rows)
-            if problems:  # such as those of the time: only what else is wrong is of interest
-                continue
-            visits = _Visits(codes, times, values)
-            if {"mean", "slope"} & set(summaries):
-                trend = dict(trends or ()).get(name)
-                if trend is None:
-                    trend, more = _estimate_trend(column, time, visits, per)
-                    notices += more
-                elif trend.per != per:
-                    over, here = ("dates", "numbers") if trend.per else ("numbers", "dates")
-                    raise InputError(say("trend_of_other_times", name=column, over=over, time=time, here=here))
-                estimates[name] = trend
-        except InputError as error:
-            problems.append(error.at_command_line)
-            continue
-        remarks += notices
-        over, block = per or cells[time].name, notes.block or column
-        of_subjects = _summarise_column(visits, notes.label or column, estimates.get(name), over)
-        columns[column] = {}
-        for summary in summaries:
-            (values, label), new = of_subjects[summary], f"{column} {summary}"
+        elif trend is None:
+            trend, notices = _estimate_trend(column, time, visits, per)
+            remarks += notices
+        elif trend.per != per:
+            stated, here = ("dates", "numbers") if trend.per else ("numbers", "dates")
+            problems.append(say("trend_of_other_times", name=column, over=stated, time=time, here=here))
+        if trend is not None:
+            trends[name] = trend
+        of_subjects = _summarise_column(visits, notes.label or column, trend, over)
+        for summary in summarise[name]:
+            (level, label), new = of_subjects[summary], f"{column} {summary}"
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
             reason = f"the {summary} of the rows of a subject"
             about[new] = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            columns[column][new] = values[codes]
-            if count := int(np.isnan(values).sum()):
+            if count := int(np.isnan(level).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
+        results = {f"{column} {summary}": of_subjects[summary][0][codes] for summary in summarise[name]}
+        columns[column] = pd.DataFrame(results, index=reader.read.frame.index)
     refuse(problems)
-    return VisitSummaries(cells[time].name, times, columns, about, tuple(estimates.items()), remarks)
+    return VisitSummaries(time, times, columns, about, trends, remarks)
 
 
-def _read_numbers(cells: conditions.Cells, rows: NDArray[Any], needed: str = "numbers") -> tuple[Array, list[str]]:
+def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
     words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
@@ -532,16 +497,15 @@ def _read_numbers(cells: conditions.Cells, rows: NDArray[Any], needed: str = "nu
         if len(texts) <= 5 and all(values):
             others = f"{name} is missing or {name} not in ({', '.join(map(str, values))})"
             repair += f", or leave these rows out, where={others!r}"
-        shown, where, column = listed(map(quote_cell, texts)), rows_named(rows[wrong].tolist()), quoted(cells.name)
+        column, shown = quoted(cells.name), listed(map(quote_cell, texts))
+        where = rows_named(cells.rows[wrong].tolist())
         fault = say("no_numbers_of_visits", column=column, cells=shown, rows=where, needed=needed, repair=repair)
         raise InputError(fault)
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
     return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
 
 
-def _read_times(
-    cells: conditions.Cells, rows: NDArray[Any], codes: NDArray[np.intp]
-) -> tuple[Array, TimeUnit, list[str]]:
+def _read_times(cells: conditions.Cells, codes: NDArray[np.intp]) -> tuple[Array, TimeUnit, list[str]]:
     """Return the time of each row, its unit if it is dates, and remarks.
 
     Dates count in years from the first date of the subject: a day of the calendar is no common time of a cohort that
@@ -549,7 +513,7 @@ def _read_times(
     """
     per: TimeUnit = "year" if cells.looks_like_dates else None
     if per is None:
-        times, notices = _read_numbers(cells, rows, "numbers or dates such as 2024-05-31")
+        times, notices = _read_numbers(cells, "numbers or dates such as 2024-05-31")
     else:
         times, notices = cells.bounds[0] / (365.25 * conditions.A_DAY), cells.describe_notation()
         times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
@@ -622,14 +586,11 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     noted = frame.attrs.get(ROWS_TAKEN)
     if noted is None:
         return None
-    try:
+    with suppress(TypeError, KeyError):  # of another structure
         rows = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        is_sound = len(noted) == 2 and not rows.counts.problems()
-    except (TypeError, KeyError):
-        is_sound = False
-    if not is_sound:
-        raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
-    return rows if len(frame) <= rows.counts.taken else None
+        if len(noted) == 2 and not rows.counts.problems():
+            return rows if len(frame) <= rows.counts.taken else None
+    raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
 
 
 def choose_rows(
@@ -658,11 +619,10 @@ def choose_rows(
     if choice.one_row_per is not None:
         readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
-            if choice.time is not None and choice.summarise is not None:
-                subjects, time, columns = choice.one_row_per, choice.time, choice.summarise
-                summaries = summarise_visits(reader, subjects, time, columns, choice.trends)
+            if choice.summarise is not None:
+                summaries = summarise_visits(reader, choice)
                 remarks, times = remarks + summaries.remarks, summaries.times
-            kept, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
+            kept, more = _one_row_per_subject(reader, choice, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
@@ -681,34 +641,30 @@ def choose_rows(
     return frame, remarks + more
 
 
-def _one_row_per_subject(
-    reader: conditions.Reader, choice: RowChoice, name: str, times: Array | None
-) -> tuple[Mask, list[str]]:
+def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Array | None) -> tuple[Mask, list[str]]:
     """Return which row of each subject stays, and remarks; `times` order rows without `by`."""
-    subjects, remarks = reader.cells(name), list[str]()
+    subjects, remarks = reader.cells(str(choice.one_row_per)), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
-        shown, rows = quoted(subjects.name), reader.read.frame.index[subjects.missing] + 2
+        shown, rows = quoted(subjects.name), subjects.rows[subjects.missing]
         raise InputError(say("rows_without_subject", column=shown, n_rows=len(rows), row=rows[0], where=condition))
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
-    order = np.arange(len(subjects.texts))
-    last = -np.inf if choice.keep == "last" else np.inf
-    if choice.by is None and times is not None:
-        order = np.argsort(np.where(np.isnan(times), last, times), kind="stable")
-    elif choice.by is not None:
+    if choice.by is not None:
         cells = reader.cells(choice.by)
         low, high = cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
             example = quote_cell(min(wrong, key=conditions.looks_like_date))
             raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
-        order = np.argsort(np.where(cells.missing, last, low), kind="stable")
+        times = np.where(cells.missing, np.nan, low)
         remarks += cells.describe_notation()
         if n_without := int(cells.missing.sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
-    kept = np.zeros(len(order), dtype=bool)
-    kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
+    ordered = pd.DataFrame({"subject": subjects.texts, "time": np.nan if times is None else times}).sort_values(
+        "time", kind="stable", na_position="first" if choice.keep == "last" else "last"
+    )
+    kept = ~ordered.duplicated("subject", keep=choice.keep).sort_index().to_numpy()
     by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
     return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"]

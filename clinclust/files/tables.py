@@ -16,18 +16,19 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from clinclust.arguments import Rule, accepting, is_whole, one_of
+from clinclust.data import data
 from clinclust.errors import InputError, refuse, warn
 from clinclust.files import formats, say
 from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
 from clinclust.files.conditions import DateOrder
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
-from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows, read_summaries, read_trends
+from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
 from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
 
 # Read a table of text whose cells are separated by a delimiter.
@@ -40,28 +41,19 @@ _CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_TRIED = 50
 
 
-class _Line(NamedTuple):
-    """A row of the text: its number in a spreadsheet, its first line in the file, whether it has more, its cells."""
-
-    number: int
-    first: int
-    is_long: bool
-    fields: list[str]
-
-
-def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
+def read_delimited(path: Path, kind: str, options: SheetOptions) -> TableRead:
     """Read a delimited text file; see `clinclust.read_cohort`.
 
-    InputError lists the rows that may be subjects and have not as many fields as the header. Rows with fewer fields at
-    the end may be notes, which programs do not fill up with delimiters.
+    InputError lists the subjects that have not as many fields as the header. Other rows may have fewer: programs do not
+    fill notes and headings up with delimiters.
     """
-    text, remarks = _decoded(source.read(), options.encoding)
+    text, remarks = _decoded(path.read_bytes(), options.encoding)
     stated = _SEPARATOR.match(text)
     delimiter = stated[1] if stated else _delimiter_of(text)
     lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
     rows = SheetRows(options.header_row, options.rows)
     first = list(islice(lines, rows.n_first))
-    filled = [(line.number, line.fields) for line in first if not all(map(is_blank, line.fields))]
+    filled = [(number, fields) for number, _, fields in first if not all(map(is_blank, fields))]
     if not filled:
         raise InputError("the file is empty")
     n_filled = max(sum(not is_blank(field) for field in fields) for _, fields in filled)
@@ -72,23 +64,20 @@ def read_delimited(source: formats.Source, options: SheetOptions) -> TableRead:
     width, places = len(names), Places()
     if width == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
         remarks.append(say("one_column", name=quoted(names[0])))
-    misfits, last = list[_Line](), 0
-    for line in chain(first, lines):
-        rows.add(line.number, line.fields)
-        if line.number > header.last and options.may_be_subject(line.number):
-            if len(line.fields) != width:
-                misfits.append(line)
-            if len(line.fields) >= width or options.rows is not None:
-                last = line.number
-            inner = [part for text in line.fields for part in text.splitlines()[1:-1]] if line.is_long else []
+    misfits = dict[int, tuple[int, int]]()  # the line and the number of fields, by the number of the row
+    for number, line, fields in chain(first, lines):
+        rows.add(number, fields)
+        if number > header.last and options.may_be_subject(number):
+            if len(fields) != width:
+                misfits[number] = line, len(fields)
+            inner = (part for text in fields if "\n" in text for part in text.splitlines()[1:-1])
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places[say("rows_in_quotes")].append(f"line {line.first}")
-    if misfits and misfits[0].number <= last:  # short ones between subjects are no notes
-        raise _misfits(misfits, width, delimiter)
-    rows.filled_up = {line.number for line in misfits}
+                places[say("rows_in_quotes")].append(f"line {line}")
+    rows.filled_up = {*misfits}
     read = sheet_table(rows, options, header=header)
-    if misfits := [line for line in misfits if line.number - 2 in read.frame.index]:
-        raise _misfits(misfits, width, delimiter)
+    if wrong := [misfits[row] for row in (read.frame.index + 2).tolist() if row in misfits]:
+        shown = (f"line {line} has {n_fields} field{'s' * (n_fields != 1)}" for line, n_fields in wrong)
+        raise InputError(say("misfitting_lines", lines=listed(shown), width=width, delimiter=delimiter))
     return replace(read, remarks=remarks + read.remarks + places.sentences())
 
 
@@ -132,22 +121,17 @@ def _delimiter_of(text: str) -> str:
     return best[0]
 
 
-def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
-    """Yield every row that is not blank; InputError where it cannot be split further."""
+def _lines(text: str, delimiter: str, n_before: int) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the number in a spreadsheet, first line and cells of every row; InputError where it cannot be split."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = n_before
     try:
         for number, row in enumerate(reader, start=1):
             first, line = line + 1, reader.line_num + n_before
             if row:
-                yield _Line(number, first, line > first, row)
+                yield number, first, row
     except csv.Error as error:
         raise InputError(f"line {line + 1} cannot be read ({error}): look for a quote that is not closed") from None
-
-
-def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:
-    shown = (f"line {line.first} has {len(line.fields)} field{'s' * (len(line.fields) != 1)}" for line in lines)
-    return InputError(say("misfitting_lines", lines=listed(shown), width=width, delimiter=delimiter))
 
 
 # Read the table of a file of any kind without interpreting it.
@@ -158,26 +142,19 @@ _READERS = {
     "xlsx": formats.read_xlsx,
     **dict.fromkeys(("xls", "xlsb", "ods"), formats.read_by_calamine),
     "parquet": formats.read_parquet,
-    **dict.fromkeys(formats.STATISTICAL, formats.read_statistical),
-}
-_WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
-_MAKES_SENSE_FOR = {
-    "sheet": (_WORKBOOKS, "a workbook"),
-    "encoding": (("text", *formats.STATISTICAL), "a text file"),
-    **dict.fromkeys(("header_row", "rows", "decimal"), (("text", *_WORKBOOKS), "a text file or a workbook")),
 }
 
 
 def read_table(path: Path, options: SheetOptions) -> TableRead:
     """Return the table of a file, with a name for each column; see `clinclust.read_cohort`."""
-    source, remarks = formats.open_table(path)
+    kind, remarks = formats.recognise_kind(path)
     stated = vars(options) | {"rows": options.rows and options.rows.text}
     refuse(
-        f"{name}={quoted(stated[name])} makes sense for {what} only"
-        for name, (kinds, what) in _MAKES_SENSE_FOR.items()
-        if stated[name] is not None and source.kind not in kinds
+        f"{name}={quoted(stated[name])} makes sense for {about['called']} only"
+        for name, about in data("file_kinds")["options"].items()
+        if stated[name] is not None and kind not in about["kinds"]
     )
-    read = name_columns(_READERS[source.kind](source, options))
+    read = name_columns(_READERS.get(kind, formats.read_statistical)(path, kind, options))
     refuse_many_columns(read.frame.shape[1], options.most_columns)
     return replace(read, remarks=remarks + read.remarks)
 
@@ -218,7 +195,7 @@ def read_cohort(
     """Read a table from a text file, a workbook, or a file of SPSS, Stata or SAS.
 
     Formats: csv, tsv, txt, xlsx; parquet (pyarrow); xls, xlsb, ods (python-calamine); sav, zsav, dta, sas7bdat,
-    xpt (pyreadstat); each also in gzip or zip. The format is recognised by the content.
+    xpt (pyreadstat). The format is recognised by the content.
 
     Parameters
     ----------
@@ -294,7 +271,7 @@ def read_cohort(
     """
     path = Path(path)
     formats.check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, read_summaries(summarise), read_trends(trends))
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, summarise, trends)
     refuse(choice.problems())
     with formats.naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None

@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, groupby, pairwise, repeat, zip_longest
-from operator import ne
+from itertools import compress, groupby, pairwise, zip_longest
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -107,11 +106,6 @@ class RowRanges:
     def __contains__(self, number: int) -> bool:
         return any(first <= number <= last for first, last in self.ranges)
 
-    @property
-    def first(self) -> int:
-        """The first row of all ranges."""
-        return self.ranges[0][0]
-
 
 def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None:
     """Return the text that means these rows, and none of those `between`; None if it would be too long."""
@@ -138,7 +132,7 @@ class SheetRows:
     """
 
     def __init__(self, header_row: int | None, subjects: RowRanges | None) -> None:
-        begin = subjects.first if header_row == 0 and subjects is not None else header_row or 0
+        begin = subjects.ranges[0][0] if header_row == 0 and subjects is not None else header_row or 0
         self.n_first, self._subjects = _LOOKED_AT + begin, subjects  # as many as are needed to find the header
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
         self.n_outside = 0  # rows that hold something, but are none of the subjects
@@ -162,8 +156,7 @@ class SheetRows:
 
     def _tabulate(self) -> None:
         columns = list(zip_longest(*self._rows.values(), fillvalue=""))
-        holds_any = map(ne, columns, repeat(("",) * len(self._rows)))  # calls nothing for an empty column
-        held = compress(enumerate(columns, 1), holds_any)
+        held = compress(enumerate(columns, 1), map(any, columns))  # calls nothing for an empty column
         filled = {place: texts for place, texts in held if not all(map(is_blank, texts))}
         self._portions.append(pd.DataFrame(filled, np.array([*self._rows], dtype=np.int64) - 2, dtype=TEXT))
         self._rows, self._width = {}, 0
@@ -251,10 +244,8 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
         raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
-    columns: dict[str, list[int]] = {}
-    for at in kept:
-        columns.setdefault(names[at], []).append(at)
-    repeated = {name: places for name, places in columns.items() if len(places) > 1}
+    counts = Counter(names[at] for at in kept)
+    repeated = {name: [at for at in kept if names[at] == name] for name, count in counts.items() if count > 1}
     remarks = []
     if only is None and (unnamed := [at for at in kept if names[at] in read.unnamed]):
         held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
@@ -310,24 +301,19 @@ def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str
     return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
 
 
-def names_for_unnamed(names: Sequence[str], numbers: Sequence[int]) -> dict[int, str]:
-    """Return a name for each column without one, by its place from 0, that is the name of no other."""
-    made: dict[int, str] = {}
-    for at in (at for at, name in enumerate(names) if is_blank(name)):
-        made[at] = f"#{numbers[at]}"
-        while made[at] in names:
-            made[at] += " (2)"
-    return made
-
-
 def name_columns(read: TableRead) -> TableRead:
     """Return the table with a name for each column without one: ``#7``, as the seventh column of the file.
 
     Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
     filled by mistake. In an export of REDCap with labels, the second column of a name has ``(2)`` after it.
     """
-    made, remarks = names_for_unnamed(read.names, read.places), read.remarks
-    names = [made.get(at, name) for at, name in enumerate(read.names)]
+    names, written, made, remarks = read.names, {*read.names}, set[str](), read.remarks
+    for at, name in enumerate(names):
+        if is_blank(name):
+            names[at] = f"#{read.places[at]}"
+            while names[at] in written:
+                names[at] += " (2)"
+            made.add(names[at])
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
@@ -336,4 +322,4 @@ def name_columns(read: TableRead) -> TableRead:
         remark = say("names_of_redcap_labels", n_names=len(repeated), names=names_shown, second=second)
         remarks = [*remarks, remark]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
-    return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)
+    return replace(read, frame=frame, unnamed=frozenset(made), remarks=remarks)

@@ -14,7 +14,6 @@ import re
 import shutil
 import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -198,12 +197,6 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
             raise OSError(fault) from second
         raise
     shutil.rmtree(replaced, ignore_errors=True)
-    with suppress(OSError):  # some systems cannot flush the names in a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextmanager
@@ -213,8 +206,7 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
     before: list[Any] = []
 
     def hold() -> None:
-        # Signal handlers can be set on the main thread only.
-        if threading.current_thread() is threading.main_thread():
+        with suppress(ValueError):  # signal handlers can be set on the main thread only
             before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
 
     try:
@@ -247,17 +239,14 @@ def read_manifest(folder: Path) -> dict[str, str]:
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"{path} is missing, so the files of {folder} may not belong together; {_REPAIR}")
-    try:
+    with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):  # of another structure
         content: Any = json.loads(path.read_bytes())
         sha256s: dict[str, str] = content["sha256"]
-        is_sound = content == {"clinclust_manifest": _FORMAT, "sha256": sha256s}
-        is_sound &= type(content["clinclust_manifest"]) is int
-        is_sound &= all(_SHA256.fullmatch(sha256) and _NAME.fullmatch(name) for name, sha256 in sha256s.items())
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # of another structure
-        is_sound = False
-    if not is_sound:
-        raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
-    return sha256s
+        is_sound = all(_SHA256.fullmatch(sha256) and _NAME.fullmatch(name) for name, sha256 in sha256s.items())
+        is_known = content == {"clinclust_manifest": _FORMAT, "sha256": sha256s}
+        if is_sound and is_known and type(content["clinclust_manifest"]) is int:
+            return sha256s
+    raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, ru
 
 
 STAGES = {
-    "reading": ("clinclust.files.formats.open_table", []),
+    "reading": ("clinclust.files.formats.recognise_kind", []),
     "drafting": ("clinclust.cli.fit.draft_schema", []),
     "checking": ("clinclust.cli.fit.prepared", ["cohort.yaml"]),
     "searching": ("clinclust.MAPDP.fit_prepared", ["cohort.yaml"]),

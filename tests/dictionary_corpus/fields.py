@@ -57,7 +57,7 @@ FIELDS = {
             "code": noted("Code"),
             "site": noted("Site"),
         },
-        reasons={"mail": "identifies a person", "code": "validated as icd10_custom", "site": "drafted by its values"},
+        reasons={"mail": "identifies a person", "code": "text", "site": "drafted by its values"},
         drafted={
             "height": {"role": "cluster", "likelihood": "gaussian", "minimum": 50, "maximum": 250, "unit": "cm"},
             "crp": {"likelihood": "gaussian", "decimal": ",", "label": "CRP"},
@@ -121,7 +121,6 @@ FIELDS = {
         asked("weeks", validation="integer", branching="[low] > '0'\n and [tired]<>''"),
         asked("rate", "calc", choices='[weight]/datediff([born],"today","y")'),
         asked("grade", annotation="@CALCTEXT(if([bmi]>30,'high','low'))"),
-        asked("due", annotation="@CALCDATE([born],30,'y')"),
         export={
             "patient": [f"Name {number}" for number in IDS],
             "born": ["1950-01-31"] * N,
@@ -134,7 +133,6 @@ FIELDS = {
             "weeks": some("", 3, 6, 20, 14, 45, 11, 2),
             "rate": around(2, 0.3, 3),
             "grade": some("high", "low"),
-            "due": ["1980-01-31"] * N,
             "base_complete": some(2, 0),
         },
         notes={
@@ -159,12 +157,11 @@ FIELDS = {
             "weeks": {"label": "Weeks", "section": "Body", "kind": "number", "asked_if": "[low] > '0' and [tired]<>''"},
             "rate": {"label": "Rate", "section": "Body", "kind": "number", "role": "describe"},
             "grade": {"label": "Grade", "section": "Body", "role": "describe"},
-            "due": {"label": "Due", "section": "Body", "kind": "date"},
             "base_complete": {"role": "ignore"},
         },
         reasons={
             "patient": "identifier of a person",
-            "age": "computed from dates (born)",
+            "age": "computed from born",
             "bmi": "computed from weight, height",
             "base_complete": "status of the form base",
         },

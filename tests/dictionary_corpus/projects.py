@@ -91,7 +91,7 @@ PROJECTS = {
             "a-b": around(3, 1),  # either could be a_b
         },
         notes={" Sex": SEX_NOTES, "CRP": noted("Crp", kind="number")},
-        remarks=("' Sex' ('sex')", "'CRP' ('crp')", "'gon'", "no columns of the table: 'gone'"),
+        remarks=("' Sex' ('sex')", "'CRP' ('crp')", "'gon'", "'gone', 'a_b': its variables that are no columns"),
     ),
     "long choices": one_project(
         asked("country", "dropdown", choices=" | ".join(f"C{number}, Country {number}" for number in range(200))),

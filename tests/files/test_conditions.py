@@ -28,7 +28,7 @@ VISITS = pd.DataFrame(
 
 
 def find_rows(condition, frame=VISITS):
-    return np.flatnonzero(Reader(TableRead(frame)).find_rows(parsed(condition))).tolist()
+    return np.flatnonzero(Reader(TableRead(frame), None, None).find_rows(parsed(condition))).tolist()
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_suggested_conditions_can_be_pasted(name):
     text = text_in_condition(name)
     if text is None or name == "other":
         return
-    found = Reader(TableRead(frame)).find_rows(parsed(f"{name_in_condition(name, 2)} == {text}"))
+    found = Reader(TableRead(frame), None, None).find_rows(parsed(f"{name_in_condition(name, 2)} == {text}"))
     assert found.tolist() == [bool(name.strip())]
 
 

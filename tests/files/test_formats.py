@@ -30,7 +30,6 @@ from scored import scored
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
 from clinclust.files import formats
-from clinclust.files.formats import rows_of, table_of_parts
 
 
 def write_xlsx(path, *sheets):
@@ -294,11 +293,7 @@ def test_a_number_that_no_date_has_is_kept_and_told(tmp_path, days):
 
 TOLD = {
     "merged": (sheet_xml(HEADER + row_xml(2, number(1)), after='<mergeCell ref="A2:A3"/>'), r"merged cells \(A2:A3\)"),
-    "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"hidden rows .*\(2\)"),
-    "a hidden column": (
-        sheet_xml(HEADER + row_xml(2, number(1)), before='<cols><col min="2" max="9" hidden="1"/></cols>'),
-        r"hidden columns .*\(b\)",
-    ),
+    "a hidden row": (sheet_xml(HEADER + row_xml(2, number(1), attributes='hidden="1"')), r"row 2: hidden"),
     "an error": (sheet_xml(HEADER + row_xml(2, 't="e"><v>#N/A</v>')), r"A2 \(#N/A\): spreadsheet errors"),
 }
 
@@ -307,12 +302,6 @@ TOLD = {
 def test_what_a_reader_of_the_sheet_sees_otherwise_is_told(tmp_path, sheet, words):
     with pytest.warns(CohortWarning, match=rf"^cohort.xlsx: {words}"):
         read(tmp_path, workbook_bytes(sheet))
-
-
-def test_values_of_formulas_that_the_writer_left_to_be_computed_are_told(tmp_path):
-    with pytest.warns(CohortWarning, match="left its 1 formulas to be computed"):
-        read_rows(tmp_path, row_xml(2, "><f>1+1</f><v>0</v>"), workbook='<calcPr fullCalcOnLoad="1"/>')
-    read_rows(tmp_path, row_xml(2, number(1)), workbook='<calcPr fullCalcOnLoad="1"/>')
 
 
 def test_merged_cells_and_hidden_columns_beside_the_table_or_nowhere_are_not_told(tmp_path):
@@ -466,13 +455,3 @@ def test_single_precision_is_read_as_its_program_shows_it(tmp_path):
     path = tmp_path / "c.dta"
     pd.DataFrame({"x": pd.Series([0.1, 1e-7, 2.0], dtype="float32")}).to_stata(path, write_index=False)
     assert read_cohort(path)["x"].tolist() == ["0.1", "1e-07", "2"]
-
-
-def test_a_column_without_a_name_has_its_number_in_partitions_too(tmp_path):
-    for part in range(2):
-        pd.DataFrame({"": [f"P{part}"], "age": [61]}).to_parquet(tmp_path / f"{part}.parquet")
-    table, parts = table_of_parts(tmp_path)
-    assert list(table.compute()) == ["#1", "age"]
-    assert rows_of(parts[1], ["#1"])["#1"].tolist() == ["P1"]
-    with pytest.warns(CohortWarning, match="no name for column 1: read as '#1'"):
-        assert list(read_cohort(parts[0].file)) == ["#1", "age"]

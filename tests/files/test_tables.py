@@ -313,7 +313,7 @@ def test_a_name_is_shown_on_one_line_with_its_spaces(tmp_path):
 def test_an_error_of_the_system_names_the_file(tmp_path, monkeypatch):
     path = write(tmp_path / "cohort.csv", "a\n1\n")
     monkeypatch.setattr(type(path), "open", lambda self, *_: (_ for _ in ()).throw(PermissionError(13, "denied")))
-    with pytest.raises(PermissionError, match=r"^cohort\.csv cannot be read: denied"):
+    with pytest.raises(PermissionError, match=r"^cohort\.csv cannot be read: you have no permission"):
         read_cohort(path)
 
 

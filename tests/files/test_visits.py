@@ -210,12 +210,15 @@ WRONG = {
     ),
     "dropped": ({"drop": ["egfr"]}, "leave out 'egfr', which `summarise` names"),
     "not among them": ({"only": ["id"]}, "leave out 'egfr', which `summarise` names"),
-    "time itself": ({"summarise": {"month": ["last"]}}, "name one column, 'month'"),
+    "time itself": ({"summarise": {"month": ["last"]}}, "and `time` name one column, 'month'"),
     "no numbers": (
         {"summarise": {"lab": ["mean"], "egfr": ["mean"]}, "time": "visit"},
         r"'visit' holds 'first'.*\(rows 2.*or dates.*'lab' holds 'high' \(row 3\).*where=",
     ),
-    "a name twice": ({"summarise": {"egfr": ["last"], "old": ["last"]}}, "a second .old last."),
+    "a name twice": (
+        {"summarise": {"egfr": ["last"], "old": ["last"]}},
+        "`summarise`: this would add a second .old last.",
+    ),
     "no trend": ({"where": "month == 6"}, "no subject has 'egfr' at two different times"),
     "trends": ({"trends": {"egfr": {"at": "x"}}}, "egfr.at.*leave them out"),
 }

@@ -1,6 +1,5 @@
 """Messy files as hospitals send them, each with what must be understood of it, told of it, or why it is refused."""
 
-from corpus.archives import ARCHIVES
 from corpus.messy_file import MessyFile
 from corpus.sheets import SHEETS
 from corpus.statistical_files import STATISTICAL_FILES
@@ -10,4 +9,4 @@ from corpus.texts import TEXTS
 
 __all__ = ["CORPUS", "MessyFile"]
 
-CORPUS: tuple[MessyFile, ...] = (*TEXTS, *TEXT_LAYOUTS, *TABLE_BODIES, *SHEETS, *STATISTICAL_FILES, *ARCHIVES)
+CORPUS: tuple[MessyFile, ...] = (*TEXTS, *TEXT_LAYOUTS, *TABLE_BODIES, *SHEETS, *STATISTICAL_FILES)

@@ -95,7 +95,7 @@ STATISTICAL_FILES = (
         "c.csv",
         spss({"id": ["a"], "n": [1.0]}),
         [["id", "n"], ["a", "1"]],
-        (r"an SPSS file \(.sav\), although its name ends in .csv",),
+        (r"an SPSS file \(.sav\), although its name ends in '.csv'",),
     ),
     MessyFile(
         "portable SPSS",

@@ -2,6 +2,8 @@
 
 import gzip
 
+from raw_workbook import zipped
+
 from corpus.messy_file import MessyFile
 
 LAB = [["id", "age", "crp"], ["001", "61", "3.5"], ["002", "48", "12"], ["003", "55", "0.8"]]
@@ -202,13 +204,23 @@ TEXTS = (
         gzip.compress(b"X\n\0\0\0\3"),
         refused=r"data of R: export .*readRDS\(file.choose\(\)\)",
     ),
-    MessyFile("a table of no known format", "cohort.xyz", "a,b\n", refused="not from .xyz"),
+    MessyFile("gzip", "lab.csv.gz", gzip.compress(LAB_TEXT.encode()), refused="packed with gzip: unpack it"),
+    MessyFile("gzip that is not said", "lab.csv", gzip.compress(LAB_TEXT.encode()), refused="packed with gzip"),
+    MessyFile("zip", "lab.zip", zipped({"lab.csv": LAB_TEXT}), refused="this is a zip archive: unpack it"),
+    MessyFile("text under the name of gzip", "lab.csv.gz", LAB_TEXT, refused="not from '.gz'"),
+    MessyFile("a table of no known format", "cohort.xyz", "a,b\n", refused="not from '.xyz'"),
     MessyFile("a comma and a semicolon", "ab.csv", "a;b,c\n1;2,5\n", refused="split the rows alike: .* sep=, or sep=;"),
     MessyFile("a row too short", "lab.csv", LAB_TEXT + "004,61\n", refused="line 5 has 2 fields, the header has 3"),
     MessyFile(
         "a note between subjects",
         "lab.csv",
         joined(LAB[:3]) + "measured again in May\n" + joined(LAB[3:]),
-        refused="line 4 has 1 field, the header has 3",
+        refused=r"row 4 .*: one text, unlike those of other rows.*\n.*say rows='2-3,5'",
+    ),
+    MessyFile(
+        "a note above a row too short",
+        "lab.csv",
+        joined(LAB[:3]) + "measured again in May\n003,55\n004,61,2\n",
+        refused=r"row 4 .*\n  say with `rows` which rows are subjects, or delete",
     ),
 )
