@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.continuum.null_cohorts import (
-    expected_score,
-    first_axis,
     nearest_correlation,
     normal_scores,
     reliable_correlations,
     whole_columns,
-    with_unit_diagonal,
+    with_expectations,
 )
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Clusters, log_predictives
@@ -489,12 +487,14 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
         return Continuum(np.full(len(cohort.table), np.nan), pd.Series(dtype=np.float64), 0.0)
     columns, members = whole_columns(encoded)
     scores = np.column_stack([normal_scores(column) for column in columns])
-    correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
-    axis, variance = first_axis(correlation)
+    correlation = nearest_correlation(reliable_correlations(scores))
+    variances, axes = np.linalg.eigh(correlation)
+    axis = axes[:, -1]
     is_nominal = np.array([len(of) == 1 and features[of[0]].traits.is_nominal for of in members])
-    # Most entries are positive; where as many are negative, their sum is.
-    balance = float(np.sign(axis[~is_nominal]).sum()) or float(axis[~is_nominal].sum())
-    score = expected_score(scores, correlation, -axis if balance < 0.0 else axis)
+    # Most entries are positive; where as many are negative, their sum is, or the largest entry.
+    balance = np.sign(axis[~is_nominal]).sum() or axis[~is_nominal].sum() or axis[np.abs(axis).argmax()]
+    score = np.einsum("ij,j->i", with_expectations(scores, correlation), -axis if balance < 0.0 else axis)
+    score = np.where(np.isnan(scores).all(axis=1), np.nan, score)
     spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
     score = (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
     with np.errstate(all="ignore"):  # 0 for a feature that does not vary where both are observed
@@ -505,5 +505,5 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     return Continuum(
         encoded.in_table_order(np.round(score, _DECIMALS)),
         pd.Series(loadings[strongest], index=names, name="correlation"),
-        variance / len(members),
+        float(variances[-1]) / len(members),
     )

@@ -318,12 +318,12 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         if min(first.sum(), second.sum()) < FEWEST_TESTED:
             continue
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
-        part = problem.restricted_to(node.members)
+        part, halves = problem.restricted_to(node.members), node.halves
         discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
         scales = [scores_on_own_scales(part.cohort, discrete), normal]
-        places = [places_on_axis(find_telling_scores(each, discrete, node.halves), node.halves, rng) for each in scales]
+        places = [places_on_axis(find_telling_scores(each, discrete, halves), halves, rng)[0] for each in scales]
         scores = min(places, key=lambda each: p_of_one_peak(each, np.random.default_rng(0))[0])
-        scored.append((division, scores, node.halves))
+        scored.append((division, scores, halves))
     return scored
 
 
