@@ -454,7 +454,7 @@ and skewed severities; N 200 and 400, 12 measurements), two seeds disagree in 4.
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
-_OF_SAMPLES, _OF_COHORTS = (4999, 3.0), (200, 1.5)
+_OF_SAMPLES, _OF_COHORTS = (4999, 3.0), (100, 1.5)
 """Largest number of samples, and of cohorts with which h is compared, and how many standard errors the share of extreme
 ones is from the level where they end: without any at .05, after 181 and 46. At the level, p has a coefficient of
 variation of .11 after 4,999 samples, and .24 after 999."""
