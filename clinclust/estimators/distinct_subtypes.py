@@ -60,7 +60,7 @@ Pair: TypeAlias = frozenset[Side]
 Join: TypeAlias = tuple[Side, Side]
 
 _BRANCH, _GAP, _AXIS = 1416, 1417, 1418
-"""Spawn keys of the random draws."""
+"""Spawn key of the draws of one population, and seeds of the tests of gaps and of the distances."""
 _NEAREST = 3
 """Number of nearest groups with which each group is tested."""
 _FAR = 5.5
@@ -84,16 +84,11 @@ class PairTests:
         self._of_gap: dict[Pair, float] = {}
         self._distances: dict[Pair, float] = {}
 
-    def seed_of(self, kind: int, first: Side, second: Side, number: int | None = None) -> np.random.SeedSequence:
-        """Return the seed of the draws of two groups, which depend on `number`, or else on the clusters."""
-        key = sorted(first | second) if number is None else [number]
-        return np.random.SeedSequence(self.seed, spawn_key=(kind, *key))
-
     def distance(self, first: Side, second: Side) -> float:
         """Return how far apart two groups are where a gap between them is looked for (`distance_between`)."""
         pair = frozenset((first, second))
         if pair not in self._distances:
-            rng = np.random.default_rng(self.seed_of(_AXIS, first, second))
+            rng = np.random.default_rng(_AXIS)
             node = self.node(first, second).sample(nodes.MANY, rng)
             scores = nodes.find_telling_scores(self.scores[node.members], self.discrete, node.halves)
             self._distances[pair] = nodes.distance_between(scores, node.halves, rng)
@@ -113,7 +108,8 @@ class PairTests:
         if pair not in self._begun:
             level = DISTINCT_LEVEL / SHAPE_COUNTS
             plan = replace(self.plan, significance_level=level, any_shape=True) if any_shape else self.plan
-            seed = self.seed_of(_BRANCH, first, second, number)
+            key = sorted(first | second) if number is None else [number]
+            seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
             self._begun[pair] = nodes.RunningTest(self.problem, self.node(first, second), plan, seed)
         return self._begun[pair]
 
@@ -131,7 +127,8 @@ class PairTests:
         """Return p of no gap between two groups, in measurements or else in normal scores."""
         pair = frozenset((first, second))
         if pair not in self._of_gap:
-            seed, node, p = self.seed_of(_GAP, first, second), self.node(first, second), 1.0
+            seed = np.random.SeedSequence(_GAP)  # one whatever the fit, so that its seed changes no verdict
+            node, p = self.node(first, second), 1.0
             for in_measurements in (True, False):
                 if p >= DISTINCT_LEVEL:
                     p = min(

@@ -417,13 +417,15 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
         return Continuum(np.full(len(cohort.table), np.nan), pd.Series(dtype=np.float64), 0.0)
     columns, members = null_cohorts.whole_columns(encoded)
     scores = np.column_stack([null_cohorts.normal_scores(column) for column in columns])
-    correlation = null_cohorts.with_unit_diagonal(null_cohorts.reliable_correlations(scores))
-    correlation = null_cohorts.nearest_correlation(correlation)
-    axis, variance = null_cohorts.first_axis(correlation)
+    correlation = null_cohorts.nearest_correlation(null_cohorts.reliable_correlations(scores))
+    variances, axes = np.linalg.eigh(correlation)
+    axis = axes[:, -1]
     is_nominal = np.array([len(of) == 1 and features[of[0]].traits.is_nominal for of in members])
-    # Most entries are positive; where as many are negative, their sum is.
-    balance = float(np.sign(axis[~is_nominal]).sum()) or float(axis[~is_nominal].sum())
-    score = null_cohorts.expected_score(scores, correlation, -axis if balance < 0.0 else axis)
+    # Most entries are positive; where as many are negative, their sum is, or the largest entry.
+    balance = np.sign(axis[~is_nominal]).sum() or axis[~is_nominal].sum() or axis[np.abs(axis).argmax()]
+    expected = null_cohorts.with_expectations(scores, correlation)
+    score = np.einsum("ij,j->i", expected, -axis if balance < 0.0 else axis)
+    score = np.where(np.isnan(scores).all(axis=1), np.nan, score)
     spread = np.nanstd(score) if np.isfinite(score).any() else 0.0
     score = (score - np.nanmean(score)) / spread if spread > 0.0 else np.where(np.isnan(score), np.nan, 0.0)
     with np.errstate(all="ignore"):  # 0 for a feature that does not vary where both are observed
@@ -434,5 +436,5 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     return Continuum(
         encoded.in_table_order(np.round(score, _DECIMALS)),
         pd.Series(loadings[strongest], index=names, name="correlation"),
-        variance / len(members),
+        float(variances[-1]) / len(members),
     )

@@ -86,16 +86,6 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
     return np.where(codes > 0, found, np.nan)
 
 
-def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
-    """Return the expected score of each subject along an axis (D,), float64 (N,); NaN where nothing is observed.
-
-    With R the correlation matrix of the scores z, (N, D), NaN = missing, it is v' R_.o R_oo^-1 z_o given the observed
-    ones o, v the axis.
-    """
-    expected = np.einsum("ij,j->i", with_expectations(scores, correlation), axis)
-    return np.where(np.isnan(scores).all(axis=1), np.nan, expected)
-
-
 def with_expectations(scores: Array, correlation: Array) -> Array:
     """Return scores (N, D) with missing ones (NaN) at their expectation given the observed ones, R_mo R_oo^-1 z_o."""
     return conditional_draws(scores, correlation, np.zeros_like(scores))
@@ -118,13 +108,6 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
             off = scores[at, there] - drawn[at, there]
             drawn[at, absent] += np.einsum("ij,jk->ik", off, weights)
     return np.where(observed, scores, drawn)
-
-
-def first_axis(correlation: Array) -> tuple[Array, float]:
-    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
-    values, vectors = np.linalg.eigh(correlation)
-    axis = vectors[:, -1]
-    return axis * (-1.0 if axis[np.argmax(np.abs(axis))] < 0.0 else 1.0), float(values[-1])
 
 
 def reliable_correlations(scores: Array) -> Array:
@@ -158,8 +141,8 @@ def correlations(scores: Array) -> tuple[Array, Array]:
 
 
 def nearest_correlation(matrix: Array) -> Array:
-    """Return a correlation matrix near a symmetric matrix: eigenvalues raised to at least .02, then the diagonal 1."""
-    values, vectors = np.linalg.eigh(matrix)
+    """Return a correlation matrix near a symmetric matrix with diagonal 1: eigenvalues raised to at least .02."""
+    values, vectors = np.linalg.eigh(with_unit_diagonal(matrix))
     raised = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
     scale = 1.0 / np.sqrt(np.diag(raised))
     nearest = raised * scale * scale[:, None]
@@ -302,7 +285,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     scores = np.column_stack([normal_scores(column) for column in wholes])
     ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
     wanted = reliable_correlations(scores)
-    correlation = nearest_correlation(with_unit_diagonal(wanted))
+    correlation = nearest_correlation(wanted)
     population = OnePopulation(part, scores, ascending, columns, correlation)
     normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     for _ in range(_ROUNDS):
@@ -311,7 +294,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
         # The correlations of what is drawn of these normals, less what they have by chance.
         present = correlations(np.nan_to_num(drawn))[0] - (correlations(in_score_steps(straight))[0] - correlation)
         moved = np.clip(correlation + _STEP * (wanted - present), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
-        correlation = nearest_correlation(with_unit_diagonal(moved))
+        correlation = nearest_correlation(moved)
         population = replace(population, correlation=correlation)
     return population
 
@@ -374,8 +357,9 @@ class SmoothedPopulation(OnePopulation):
         within = noise @ self.axes
         scale = np.sqrt((self.beside**2).mean(axis=1) / max(float((self.beside**2).mean()), 1e-12))
         beside = scale[chosen, None] * (noise - within @ self.axes.T)
-        beside = _blurred(self.beside[chosen], beside, n_subjects ** (-1.0 / (n_features + 4.0)))
-        return np.asarray(beside + _blurred(self.within[chosen], within, self.bandwidth) @ self.axes.T)
+        h, beside_h = self.bandwidth, n_subjects ** (-1.0 / (n_features + 4.0))
+        beside = (self.beside[chosen] + beside_h * beside) / np.sqrt(1.0 + beside_h**2)
+        return np.asarray(beside + (self.within[chosen] + h * within) / np.sqrt(1.0 + h**2) @ self.axes.T)
 
 
 def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
@@ -396,10 +380,6 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
     chosen = rng.integers(len(scores), size=len(normals))
     latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))
     return replace(population, quantiles=np.sort(latent, axis=0))
-
-
-def _blurred(scores: Array, noise: Array, h: float) -> Array:
-    return np.asarray((scores + h * noise) / np.sqrt(1.0 + h**2))
 
 
 def one_peak_bandwidth(plane: Array) -> float:

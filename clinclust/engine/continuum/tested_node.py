@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.continuum.null_cohorts import (
     OnePopulation,
     in_score_steps,
@@ -50,7 +50,6 @@ from clinclust.engine.continuum.null_cohorts import (
     smoothed_population,
     whole_columns,
     with_expectations,
-    with_unit_diagonal,
 )
 from clinclust.engine.kernels.modes import count_peaks, dip
 from clinclust.engine.kernels.moves import Partition, accumulate, relabel
@@ -369,10 +368,8 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
 def distance_in(problem: Problem, node: Node) -> float:
     """Return how far apart the log odds of the halves of a node are, in standard deviations within them."""
     odds = log_odds(problem.restricted_to(node.members), node.halves)
-    means, variances = zip(
-        *((of.mean(), of.var()) for of in (odds[node.halves == 0], odds[node.halves == 1])), strict=True
-    )
-    return float(abs(means[1] - means[0]) / max(np.sqrt(np.mean(variances)), 1e-12))
+    first, second = (odds[node.halves == half] for half in (0, 1))
+    return float(abs(second.mean() - first.mean()) / max(np.sqrt((first.var() + second.var()) / 2.0), 1e-12))
 
 
 class Division(NamedTuple):
@@ -438,13 +435,16 @@ def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
 # from the subjects' own distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought,
 # and the column of levels that the halves follow is left out. h, the dip and Silverman's p are each compared with a
 # milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power. Of 20 cohorts
-# of 200 with two groups 4 SD apart in mixed columns, 70% have a gap so, and 30% with a fifth of the values missing (55%
-# and 10% with h above all); of a uniform severity in mixed columns or scales, 1 of 400, of 2,000 people 2 of 24
-# (benchmarks/gaps.py). Where it is so strong that features correlate by .6 and yes/no findings lie at its ends, it has
-# one in 13% of 30.
+# of 200 with two groups 4 SD apart in mixed columns, 70% have a gap so, and 55% with h above all. A severity so strong
+# that features correlate by .6 and yes/no findings lie at its ends has one in 13% of 30.
 #
-# All p are those of Besag and Clifford (1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws end
-# once enough were as extreme.
+# Missing values blur a place: of groups d apart, the subject whose features hold a share s of d^2 has a log odds whose
+# mean is s times that of the others. Its log odds are divided by s, so that each group has one place, and subjects who
+# lack much of d^2 are left out. Of 60 cohorts of 400 with two groups 3.3 SD apart and a fifth of the measurements
+# missing, 70% have a gap so, and 57% without either; of a tenth 5 SD away 93% and 85%; of a uniform severity 7% and 5%.
+#
+# All p are sequential (Besag and Clifford 1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws go on
+# while the share that is as extreme is near the level.
 
 _FOLDS = 10
 _FOLDINGS = 3
@@ -454,8 +454,10 @@ and skewed severities; N 200 and 400, 12 measurements), two seeds disagree in 4.
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
-_SAMPLES, _ENOUGH = 999, 30
-"""Largest number of samples of Silverman's test, and as many with more peaks are enough."""
+_OF_SAMPLES, _OF_COHORTS = (4999, 3.0), (100, 1.5)
+"""Largest number of samples, and of cohorts with which h is compared, and how many standard errors the share of extreme
+ones is from the level where they end: without any at .05, after 181 and 46. At the level, p has a coefficient of
+variation of .11 after 4,999 samples, and .24 after 999."""
 LONG_TAIL = 0.5
 """Absolute skewness of places above which one tail is long."""
 TAIL_COUNTS = 0.6
@@ -465,13 +467,14 @@ FLAT_TOP = 1.75, 0.1
 .017 and .3. A dip at .2 or .1 loses groups (3.3 SD, N 400: .90 and .78)."""
 MIXED = 1.0, 0.3
 """The same where h is compared with cohorts too: .03 and .1. Of groups as above, a dip at .1 loses none."""
-_COHORTS, _ENOUGH_COHORTS = 60, 3
-"""Largest number of cohorts with which h is compared, and as many with as large an h are enough."""
 _FEW_DISCRETE = 1.0 / 3.0
 """Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
 _TELLS = 0.2
 """Share of variance within two halves below which a column of levels tells them: at .19, 19 of 20 have the level of
 their half. It makes a gap by itself, as sex does between men and women."""
+_LEAST_INFORMATION = 0.8
+"""Least share of d^2 that the features of a subject hold, as a multiple of the median share. Of 40 cohorts with groups
+3.3 SD apart, 70% have a gap in measurements at .8, and 60% if all count; of a tenth 5 SD away 90 and 83%."""
 _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
@@ -481,27 +484,41 @@ _ENDS = 4.0
 .84: gross errors would be the axis."""
 
 
-def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> Array:
+def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> tuple[Array, Whole]:
     """Return the place of each subject along the axis between two groups, found without the subject, float64 (M,).
 
-    `scores` are those of the features (M, D), NaN = missing; missing ones have their expectation given the others.
+    `scores` are those of the features (M, D), NaN = missing. Also the subjects whose features tell their place.
     """
-    filled = scores
+    filled, information = scores, np.ones(len(scores))
     if np.isnan(scores).any():
-        correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
-        filled = with_expectations(scores, correlation)
-    places, first = np.zeros(len(filled)), None
-    for number in range(n_foldings * _FOLDS):
-        if number % _FOLDS == 0:
-            fold = rng.permutation(len(filled)) % _FOLDS
-        others, left_out = np.flatnonzero(fold != number % _FOLDS), np.flatnonzero(fold == number % _FOLDS)
-        if not 0 < halves[others].sum() < others.size:
-            return np.zeros(len(filled))
-        axis, middle, spread = _discriminant(filled[others], halves[others])
-        first = axis if first is None else first
-        sign = -1.0 if float((axis * first).sum()) < 0.0 else 1.0
-        places[left_out] += sign * (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
-    return places
+        filled, information = with_information(scores, halves)
+    least = _LEAST_INFORMATION * float(np.median(information))
+    places = np.zeros(len(filled))
+    for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
+        for number in range(_FOLDS):
+            others, left_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            if not 0 < halves[others].sum() < others.size:
+                return np.zeros(len(filled)), np.arange(len(filled))
+            axis, middle, spread = _discriminant(filled[others], halves[others])
+            places[left_out] += (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
+    return places / np.maximum(information, least or 1.0), np.flatnonzero(information >= least)
+
+
+def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
+    """Return scores (M, D) less their middle between two halves, missing ones at their expectation within the halves.
+
+    Also the share of the squared distance of the halves that the observed features of each subject have, (M,).
+    """
+    columns = np.ma.masked_invalid(scores)
+    means = np.array([columns[halves == half].mean(axis=0).filled(0.0) for half in (0, 1)])
+    off, apart = np.rint(scores - means[halves]), means[1] - means[0]
+    spread = np.maximum(np.ma.masked_invalid(off).std(axis=0).filled(0.0), 1.0)  # at least one step
+    correlation = nearest_correlation(reliable_correlations(off))
+    within = correlation * spread * spread[:, None]
+    both = [scores - means.mean(axis=0), np.where(np.isnan(scores), np.nan, apart)]
+    filled, expected = np.split(with_expectations(np.concatenate(both), within), 2)
+    weights = np.linalg.solve(within, apart)
+    return filled, np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
 
 
 def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
@@ -521,13 +538,12 @@ def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
 
 def distance_between(columns: Array, halves: Labels, rng: np.random.Generator) -> float:
     """Return how far apart two halves, int64 (M,), are on the axis between them, in standard deviations within them."""
-    places = places_on_axis(columns, halves, rng)
-    of_both = [places[halves == half] for half in (0, 1)]
-    (first, second), variances = ([summary(part) for part in of_both] for summary in (np.mean, np.var))
-    return float((second - first) / max(np.sqrt(np.mean(variances)), 1e-12))
+    places, _ = places_on_axis(columns, halves, rng)
+    first, second = (places[halves == half] for half in (0, 1))
+    return float((second.mean() - first.mean()) / max(np.sqrt((first.var() + second.var()) / 2.0), 1e-12))
 
 
-def p_of_one_peak(places: Array, rng: np.random.Generator) -> tuple[float, float]:
+def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) -> tuple[float, float]:
     """Return Silverman's p of one peak of places (M,), and their critical bandwidth in standard deviations."""
     spread = float(places.std())
     if spread <= 0.0:
@@ -541,35 +557,36 @@ def p_of_one_peak(places: Array, rng: np.random.Generator) -> tuple[float, float
         mean = sample.mean()
         return count_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h, _LEAST_MASS) > 1
 
-    return share_as_extreme(has_more, _SAMPLES, _ENOUGH), h
+    return share_as_extreme(has_more, level, *_OF_SAMPLES), h
 
 
-def share_as_extreme(draw: Callable[[], bool], most: int, enough: int) -> float:
-    """Return the share of draws that are as extreme, which `draw` says of one; they end once enough were."""
+def share_as_extreme(draw: Callable[[], bool], level: float, most: int, n_errors: float) -> float:
+    """Return the share of extreme draws; they end where it is so many standard errors above or below the level."""
     n_extreme = 0
     for n_drawn in range(1, most + 1):
         n_extreme += draw()
-        if n_extreme == enough:
-            return n_extreme / n_drawn
-    return (n_extreme + 1) / (most + 1)
+        expected = level * n_drawn
+        if abs(n_extreme - expected) > n_errors * np.sqrt(max(n_extreme, expected)):
+            break
+    return (n_extreme + 1) / (n_drawn + 1)
 
 
-def p_of_flat_top(places: Array, rng: np.random.Generator) -> float:
+def p_of_flat_top(places: Array, rng: np.random.Generator, level: float) -> float:
     """Return the share of uniform samples with as large a dip as places (M,)."""
     distance = dip(np.sort(places))
-    return share_as_extreme(lambda: dip(np.sort(rng.random(places.size))) >= distance, _SAMPLES, _ENOUGH)
+    return share_as_extreme(lambda: dip(np.sort(rng.random(places.size))) >= distance, level, *_OF_SAMPLES)
 
 
 def p_of_no_gap(
     places: Array, rng: np.random.Generator, level: float, counts: tuple[float, float] = FLAT_TOP
 ) -> tuple[float, float]:
     """Return p of no gap among places (M,), at this level (`TAIL_COUNTS`, `FLAT_TOP`), and their critical bandwidth."""
-    p, h = p_of_one_peak(places, rng)
     from_mean = places - places.mean()
-    if abs(float((from_mean**3).mean())) > LONG_TAIL * float(from_mean.std()) ** 3:
-        return min(TAIL_COUNTS * p, 1.0), h
-    p = min(counts[0] * p, 1.0)
-    return (p if p >= level else max(p, counts[1] * p_of_flat_top(places, rng))), h
+    has_tail = abs(float((from_mean**3).mean())) > LONG_TAIL * float(from_mean.std()) ** 3
+    of_peaks = TAIL_COUNTS if has_tail else counts[0]
+    p, h = p_of_one_peak(places, rng, level / of_peaks)
+    p = min(of_peaks * p, 1.0)
+    return (p if has_tail or p >= level else max(p, counts[1] * p_of_flat_top(places, rng, level / counts[1]))), h
 
 
 def critical_bandwidth(x: Array) -> float:
@@ -589,8 +606,8 @@ def p_of_gap(population: OnePopulation, halves: Labels, rng: np.random.Generator
     discrete = is_discrete(population.part.cohort)
     has_few = discrete.mean() <= _FEW_DISCRETE
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    places = places_on_axis(find_telling_scores(population.scores, discrete, halves), halves, rng, n_foldings)
-    p, h = p_of_no_gap(places, rng, level, FLAT_TOP if has_few else MIXED)
+    places, clear = places_on_axis(find_telling_scores(population.scores, discrete, halves), halves, rng, n_foldings)
+    p, h = p_of_no_gap(places[clear], rng, level, FLAT_TOP if has_few else MIXED)
     if has_few or p >= level:
         return p
     of_one_peak = smoothed_population(population, rng)
@@ -598,11 +615,11 @@ def p_of_gap(population: OnePopulation, halves: Labels, rng: np.random.Generator
     def has_wider() -> bool:
         drawn, scores = of_one_peak.draw(rng)
         parts = best_division(drawn).labels
-        places = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
-        spread = float(places.std())
-        return spread > 0.0 and critical_bandwidth((places - places.mean()) / spread) >= h
+        places, clear = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
+        spread = float(places[clear].std())
+        return spread > 0.0 and critical_bandwidth((places[clear] - places[clear].mean()) / spread) >= h
 
-    return max(p, TAIL_COUNTS * share_as_extreme(has_wider, _COHORTS, _ENOUGH_COHORTS))
+    return max(p, TAIL_COUNTS * share_as_extreme(has_wider, level / TAIL_COUNTS, *_OF_COHORTS))
 
 
 def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
@@ -664,4 +681,5 @@ def p_of_gap_in(
     if not are_measurements(discrete):
         return 1.0
     scores = scores_on_own_scales(part.cohort, discrete)[:, ~discrete]
-    return p_of_no_gap(places_on_axis(scores, node.halves, rng, _FOLDINGS), rng, level)[0]
+    places, clear = places_on_axis(scores, node.halves, rng, _FOLDINGS)
+    return p_of_no_gap(places[clear], rng, level)[0]

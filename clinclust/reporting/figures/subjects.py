@@ -318,13 +318,13 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         if min(first.sum(), second.sum()) < FEWEST_TESTED:
             continue
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
-        part = problem.restricted_to(node.members)
+        part, halves = problem.restricted_to(node.members), node.halves
         discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
         scales = [scores_on_own_scales(part.cohort, discrete), normal]
-        telling = [find_telling_scores(scale, discrete, node.halves) for scale in scales]
-        places = [places_on_axis(scores, node.halves, rng) for scores in telling]
+        telling = [find_telling_scores(scale, discrete, halves) for scale in scales]
+        places = [places_on_axis(scores, halves, rng)[0] for scores in telling]
         axis = min(places, key=lambda axis: p_of_one_peak(axis, np.random.default_rng(0))[0])
-        scored.append((division, axis, node.halves))
+        scored.append((division, axis, halves))
     return scored
 
 
