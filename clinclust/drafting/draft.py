@@ -82,9 +82,11 @@ def _by_noted_levels(column: Column) -> Proposal:
     unsaid = [text for text in column.texts if text not in meant and (means_missing(text) or number_of(text) in gapped)]
     strangers = [text for text in column.texts if text not in meant and text not in unsaid]
     left = column.without(set(unsaid))
-    if len(strangers) > len(codes):
-        found = propose_by_values(left).with_missing_codes(unsaid)
-        return replace(found, reason=joined(f"but {len(strangers)} other values are in the column", found.reason))
+    if len(strangers) > len(codes) or len(left.texts) < 2:
+        found, others = propose_by_values(left).with_missing_codes(unsaid), len(strangers)
+        return replace(
+            found, reason=joined(f"but {others} other values are in the column" * (others > 0), found.reason)
+        )
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
     if strangers:
         shown = listed(map(quote_cell, strangers))

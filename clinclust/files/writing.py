@@ -51,9 +51,14 @@ def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
     """Make each error of the system a sentence on `path`; with `instead_of`, only if it names a file in this folder."""
     try:
         yield
-    except OSError as error:
-        plain = plain_error(error, path, "written")
-        if plain is error or not str(error.filename or instead_of or "").startswith(str(instead_of or "")):
+    except Exception as error:
+        # lxml, by which openpyxl writes, has an error of the system by its name only: "IO_ENOSPC".
+        named = getattr(errno, str(error).removeprefix("IO_"), 0) if type(error).__name__ == "SerialisationError" else 0
+        failure = OSError(named, os.strerror(named)) if named else error
+        if not isinstance(failure, OSError):
+            raise
+        plain = plain_error(failure, path, "written")
+        if plain is failure or not str(failure.filename or instead_of or "").startswith(str(instead_of or "")):
             raise
         raise plain from error
 

@@ -41,6 +41,7 @@ LEVELS = {
     "codes written in another way": (SEX, ["1.0", "02"], {"synonyms": {"1": "male", "1.0": "male", "2": "female", "02": "female"}}),
     "labels that are codes of others": ((("1", "2"), ("2", "1")), "12", {"levels": ("2", "1"), "description": "2 = 1; 1 = 2"}),
     "one value only": (SEX, "1", {"role": "ignore"}),
+    "one value, or missing": ((("0", "none"),), ["0", "NA"], {"role": "ignore"}),
     "ordered words": (SEVERITY, "012", {"levels": ("none", "mild", "severe")}),
     "ordered words in the other order": (SEVERITY[::-1], "012", {"levels": ("none", "mild", "severe")}),
     "ends with labels": ((("0", "not at all"), ("1", "1"), ("2", "2"), ("3", "very much so")), "0123", {"levels": ("not at all", "1", "2", "very much so")}),
