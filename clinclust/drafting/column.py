@@ -87,12 +87,12 @@ class Column:
 
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
-        kept = np.array([text not in texts for text in self.texts], dtype=bool)
-        if kept.all():
+        is_here = np.array([text not in texts for text in self.texts], dtype=bool)
+        if is_here.all():
             return self
-        place = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-        left = tuple(compress(self.texts, kept))
-        return replace(self, codes=place[self.codes], texts=left, counts=self.counts[kept])
+        place = np.append(np.where(is_here, np.cumsum(is_here) - 1, -1), -1)
+        rest = tuple(compress(self.texts, is_here))
+        return replace(self, codes=place[self.codes], texts=rest, counts=self.counts[is_here])
 
     def in_rows(self, of_text: Array) -> Array:
         """Return the number of each row, float64 (N,), given that of each text; NaN where the cell is empty."""
@@ -101,15 +101,15 @@ class Column:
 
 def column_of(name: str, cells: pd.Series, notes: ColumnNotes) -> Column:
     """Return cells of any type as a column."""
-    found = text_cells(cells)
-    texts = sorted({found.texts[code] for code in np.unique(found.codes) if code >= 0} - {""})
+    cells_of_text = text_cells(cells)
+    texts = sorted({cells_of_text.texts[code] for code in np.unique(cells_of_text.codes) if code >= 0} - {""})
     place = {text: index for index, text in enumerate(texts)}
-    codes = np.array([*(place.get(text, -1) for text in found.texts), -1], dtype=np.int64)[found.codes]
+    codes = np.array([*(place.get(text, -1) for text in cells_of_text.texts), -1], dtype=np.int64)[cells_of_text.codes]
     counts = np.bincount(codes[codes >= 0], minlength=len(texts)).astype(np.int64)
     dtype = cells.dtype
     is_time = pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype)
     is_ordered = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
-    order = tuple(dict.fromkeys(text for text in found.texts if text)) if is_ordered else ()
+    order = tuple(dict.fromkeys(text for text in cells_of_text.texts if text)) if is_ordered else ()
     return Column(name, codes, tuple(texts), counts, notes, is_time, order)
 
 
@@ -331,18 +331,18 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
         notation.is_known_unit(str(key)) or (n > MOST_LEVELS and notation.is_unit(str(key)))
         for key, n in of_unit["size"].items()
     ]
-    known = of_unit.loc[np.array(is_known, dtype=bool), "sum"].sort_values(ascending=False, kind="stable")
-    if known.empty:
+    by_unit = of_unit.loc[np.array(is_known, dtype=bool), "sum"].sort_values(ascending=False, kind="stable")
+    if by_unit.empty:
         return None, ""
-    if len(known) > 1 or known.iloc[0] < n_bare:
+    if len(by_unit) > 1 or by_unit.iloc[0] < n_bare:
         # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
         is_odd = n_bare >= _BUT_FOR_SLIPS * column.n_observed or len(column.texts) <= MOST_LEVELS
-        if is_odd or known.sum() + n_bare < _MOST * column.n_observed:
+        if is_odd or by_unit.sum() + n_bare < _MOST * column.n_observed:
             return None, ""
-        shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in known.items())
+        shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in by_unit.items())
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
         return None, LOOKS["several_units"].format(units=shown + alone)
-    texts = written[written["key"] == known.index[0]]
+    texts = written[written["key"] == by_unit.index[0]]
     return str(texts.groupby("text", sort=False)["cells"].sum().idxmax()), ""
 
 
@@ -407,13 +407,13 @@ _SERIAL, _SMALL, _MOST_MADE = (36_526, 58_441), 1_000.0, 12  # 1 January 2000 to
 
 
 def _is_written_date(text: str) -> bool:
-    found = _WRITTEN.fullmatch(text)
-    if found is None:
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
         return False
-    letters = re.sub(r"[\W\dT]", "", found[1])
+    letters = re.sub(r"[\W\dT]", "", match[1])
     if letters:
         return _MONTHS.match(letters) is not None
-    parts = [int(part) for part in re.findall(r"\d+", found[1])]
+    parts = [int(part) for part in re.findall(r"\d+", match[1])]
     if len(parts) == 2:
         return _YEARS[0] <= max(parts) <= _YEARS[1] and (1 <= min(parts) <= 12 or min(parts) >= _YEARS[0])
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
@@ -510,22 +510,22 @@ def missing_words(column: Column) -> set[str]:
     if np.isfinite(column.numbers).all():
         return set()
     signs = MISSING_SIGNS - set(data("missing_words")["also_values"])
-    found = {text for text in column.texts if text.casefold() in signs}
+    words_for_missing = {text for text in column.texts if text.casefold() in signs}
     for text in compress(column.texts, np.isnan(column.numbers)):
         folded = " ".join(text.casefold().split())
         words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
         if folded not in data("missing_words")["also_values"] and (folded in MISSING_SIGNS or means_missing(words)):
-            found.add(text)
-    others = {word for text in column.texts if text not in found for word in words_of(text)}
+            words_for_missing.add(text)
+    others = {word for text in column.texts if text not in words_for_missing for word in words_of(text)}
     small = set(data("answers")["denials"])
-    found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
-    left = [text for text in column.texts if text not in found]
-    if any("+" in text for text in left):  # among crosses, "-" is negative
-        found.discard("-")
-    numbers = [text for text in left if text in _AMONG_WORDS]
-    if len(left) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in left if text not in numbers):
-        found |= set(numbers)  # 9 among words
-    return found
+    words_for_missing = {text for text in words_for_missing if others.isdisjoint(set(words_of(text)) - small)}
+    rest = [text for text in column.texts if text not in words_for_missing]
+    if any("+" in text for text in rest):  # among crosses, "-" is negative
+        words_for_missing.discard("-")
+    numbers = [text for text in rest if text in _AMONG_WORDS]
+    if len(rest) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in rest if text not in numbers):
+        words_for_missing |= set(numbers)  # 9 among words
+    return words_for_missing
 
 
 def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozenset[float] = frozenset()) -> set[float]:

@@ -81,12 +81,11 @@ def _by_noted_levels(column: Column) -> Proposal:
     gapped = column.codes_of_table & gapped_codes(column.finite)  # 9 with a label in other columns of the table
     unsaid = [text for text in column.texts if text not in meant and (means_missing(text) or number_of(text) in gapped)]
     strangers = [text for text in column.texts if text not in meant and text not in unsaid]
-    left = column.without(set(unsaid))
-    if len(strangers) > len(codes) or len(left.texts) < 2:
-        found, others = propose_by_values(left).with_missing_codes(unsaid), len(strangers)
-        return replace(
-            found, reason=joined(f"but {others} other values are in the column" * (others > 0), found.reason)
-        )
+    rest = column.without(set(unsaid))
+    if len(strangers) > len(codes) or len(rest.texts) < 2:
+        proposal = propose_by_values(rest).with_missing_codes(unsaid)
+        others = f"but {len(strangers)} other values are in the column" if strangers else ""
+        return replace(proposal, reason=joined(others, proposal.reason))
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
     if strangers:
         shown = listed(map(quote_cell, strangers))
@@ -122,10 +121,10 @@ def _by_noted_levels(column: Column) -> Proposal:
     synonyms = {text: texts[at] for text, at in meant.items() if at in places and text and text not in levels}
     likelihood = Bernoulli.name if len(levels) == 2 else Categorical.name
     if order and len(levels) > 2:
-        likelihood = scale_of(left, levels, "", synonyms).fields["likelihood"]
+        likelihood = scale_of(rest, levels, "", synonyms).fields["likelihood"]
     about = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at])
-    found = Proposal({"likelihood": likelihood, "levels": levels}).with_missing_codes(unsaid)
-    return found.extended(reason=reason, synonyms=synonyms, description=about)
+    proposal = Proposal({"likelihood": likelihood, "levels": levels}).with_missing_codes(unsaid)
+    return proposal.extended(reason=reason, synonyms=synonyms, description=about)
 
 
 def proposed(column: Column) -> Proposal:
@@ -149,14 +148,14 @@ def proposed(column: Column) -> Proposal:
     labels = listed(quote_cell(label) for _, label in short)
     look = f"{labels}: taken for missing by the label; levels if they are answers" if short else ""
     codes = {text for text in column.texts if _is_code(text, coded)}
-    found = _as_noted(replace(column.without(codes), notes=notes)).extended(look)
-    found = found.with_missing_codes([*coded, *sorted(codes)])
-    is_left_out = found.fields.get("role") in ("id", "ignore")
+    proposal = _as_noted(replace(column.without(codes), notes=notes)).extended(look)
+    proposal = proposal.with_missing_codes([*coded, *sorted(codes)])
+    is_left_out = proposal.fields.get("role") in ("id", "ignore")
     texts = FOR_READERS if is_left_out else (*FOR_READERS, "unit", "block")
     about = {name: text for name in texts if (text := getattr(notes, name)) is not None and text.strip()}
     role = {} if is_left_out or notes.role is None else {"role": notes.role}
     reason = notes.reason or (f"the file says: {notes.kind}" if notes.kind else "")
-    return replace(found, fields=about | found.fields | role, reason=joined(reason, found.reason))
+    return replace(proposal, fields=about | proposal.fields | role, reason=joined(reason, proposal.reason))
 
 
 def _as_noted(column: Column) -> Proposal:
@@ -335,8 +334,8 @@ def draft_schema(
         _note_empty_forms(drafted)
         _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
-        taken = rows_taken(frame)
-        schema = FeatureSchema([one.feature for one in drafted], rows=None if taken is None else taken.choice)
+        chosen = rows_taken(frame)
+        schema = FeatureSchema([one.feature for one in drafted], rows=None if chosen is None else chosen.choice)
         schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
         if roles:
             schema = with_wanted_roles(schema, frame, roles)

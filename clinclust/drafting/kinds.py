@@ -128,11 +128,11 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
             mass = counts[end] * math.log(counts[end] / n) + (n - counts[end]) * math.log1p(-counts[end] / n)
             rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
-    found = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
+    scores = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
     if numbers.are_whole and values[0] >= 0.0:
-        starts = {0.0, float(values[0] == 1.0)}
-        found |= {name: max(_log_evidence(name, numbers.in_subjects() - start) for start in starts) for name in _COUNTS}
-    return found
+        starts, subjects = {0.0, float(values[0] == 1.0)}, numbers.in_subjects()
+        scores |= {name: max(_log_evidence(name, subjects - start) for start in starts) for name in _COUNTS}
+    return scores
 
 
 def _log_normals(values: Array, counts: Array, step: float) -> Iterator[tuple[str, float]]:
@@ -194,15 +194,15 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _MOST)).astype(np.int64)
     usual = without_far_values(subjects[places])  # numbers so far from the others must be errors of entry
     values, counts = np.unique(usual if np.unique(usual).size > 2 else subjects[places], return_counts=True)
-    found = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
-    kinds = [_best_measurement(numbers, found)]
+    scores = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
+    kinds = [_best_measurement(numbers, scores)]
     low = float(numbers.values[0])
     above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
     median = above_zero if above_zero > _LARGE else float(np.median(subjects))
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
     is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
     longer = ("log", "spike_low_log") if is_joined else ()
-    of_counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
+    of_counts = [scores[name] for name in (*_COUNTS, *longer) if name in scores and numbers.are_whole]
     if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
         prior = _COUNT_SLOPE * float(np.log(_COUNT_BELOW / (1.0 + median))) - (_COUNT_FROM if low > 1.0 else 0.0)
         kinds.append(Kind("count", {}, _TEMPER * max(of_counts) + prior))
@@ -211,7 +211,7 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
         n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
         starts = _FROM_0_OR_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
         prior = _SCALE + starts - _EACH_LEVEL * n_levels - _GAP * n_gaps / n_levels
-        kinds.append(Kind("scale", {}, _TEMPER * found["levels"] + prior))
+        kinds.append(Kind("scale", {}, _TEMPER * scores["levels"] + prior))
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
@@ -275,11 +275,11 @@ def propose_numbers(column: Column) -> Proposal | None:
     texts = {"no_numbers": odd, "codes_apart": coded}
     looks = [LOOKS[why].format(texts=listed(map(quote_cell, of))) for why, of in texts.items() if of]
     is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
-    left, values = column.without({*odd, *coded}), written.numbers[is_left]
+    rest, values = column.without({*odd, *coded}), written.numbers[is_left]
     if np.unique(values).size < 2:
-        return constant(left)
-    found = _of_values(left, values, written, beyond[is_left])
-    return found.with_missing_codes([*odd, *coded]).extended(*written.looks, *looks)
+        return constant(rest)
+    proposal = _of_values(rest, values, written, beyond[is_left])
+    return proposal.with_missing_codes([*odd, *coded]).extended(*written.looks, *looks)
 
 
 def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
@@ -311,14 +311,14 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     is_longer = most is not None and most > top  # the file declares more steps than the values show
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     shares = softmax([kind.score for kind in kinds])
-    found, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
+    proposal, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
     is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _ORDERED_CODES)
     probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
     if probability < DOUBTFUL:
         second = _of_kind(kinds[1], column, values, numbers).fields
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
         otherwise = "likelihood: categorical, if they have no order" if is_order_doubtful else otherwise
-    fields = {**found.fields}
+    fields = {**proposal.fields}
     if not {"levels", "trials"} & set(fields):
         fields |= written.fields
         takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
@@ -326,15 +326,15 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
             fields["minimum"] = declared
         if most is not None and "maximum" in takes and top <= most < math.inf:
             fields["maximum"] = most
-    found = replace(found, fields=fields, probability=probability, otherwise=otherwise)
+    proposal = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
     if not beyond.any():
-        return found
+        return proposal
     share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
     many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
     if share < _MUCH_BEYOND:
-        return found.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
+        return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
     ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
-    return found.extended(reason=f"{many}, which is a part of its own", limit=ends)
+    return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
 
 
 def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
@@ -384,9 +384,9 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     phrases = [" ".join(words) for words in split]
     of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
     for ranks in (*of_words, _by_numbers(texts)):
-        known = [rank for rank in ranks or () if rank is not None]
-        if len(set(known)) == len(texts):
-            return sorted(range(len(texts)), key=known.__getitem__)
+        ranked = [rank for rank in ranks or () if rank is not None]
+        if len(set(ranked)) == len(texts):
+            return sorted(range(len(texts)), key=ranked.__getitem__)
     return None
 
 
@@ -521,12 +521,12 @@ def propose_levels(column: Column) -> Proposal:
         return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
     if len(levels) == len(texts):
-        found = scale_of(column, levels, "an ordered categorical of the table", synonyms)
+        proposal = scale_of(column, levels, "an ordered categorical of the table", synonyms)
     elif order is not None:
-        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
+        proposal = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
     else:
-        found = nominal_of(column, f"{len(texts)} levels without known order", texts)
-    return found.extended(look, *_misspelt(column, texts), synonyms=synonyms)
+        proposal = nominal_of(column, f"{len(texts)} levels without known order", texts)
+    return proposal.extended(look, *_misspelt(column, texts), synonyms=synonyms)
 
 
 def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
@@ -558,9 +558,9 @@ def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     pair = list(texts or column.texts)
     numbers = [number_of(text) for text in pair]
     levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
-    known = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
+    meaning = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
     fields = {} if levels == ["0", "1"] else {"levels": levels}
-    return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
+    return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{meaning}")
 
 
 def scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
@@ -590,23 +590,23 @@ def _one_spelling(column: Column) -> dict[str, str]:
 
     Where several texts all mean no or yes, they are two.
     """
-    first, meant, left = dict[str, str](), dict[str, str](), list[str]()
+    first, meant, targets = dict[str, str](), dict[str, str](), list[str]()
     for place in np.argsort(-column.counts, kind="stable"):
         text = column.texts[place]
         seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
         plain = unicodedata.normalize("NFKC", seen).translate(_PLAIN_SIGNS)
         target = first.setdefault(" ".join(plain.casefold().split()).rstrip("."), text)
         if target == text:
-            left.append(text)
+            targets.append(text)
         else:
             meant[text] = target
-    if 2 < len(left) <= 8:
-        phrases = {text: _phrase(without_number(text)) for text in left}
+    if 2 < len(targets) <= 8:
+        phrases = {text: _phrase(without_number(text)) for text in targets}
         for pair in (*data("answers")["pairs"], data("answers")["sexes"]):
-            no, yes = ([text for text in left if phrases[text] in words] for words in pair)
+            no, yes = ([text for text in targets if phrases[text] in words] for words in pair)
             # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
             is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
-            if no and yes and len(no) + len(yes) == len(left) and not is_mixed:
+            if no and yes and len(no) + len(yes) == len(targets) and not is_mixed:
                 answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
                 return {text: answers.get(target, target) for text, target in meant.items()} | answers
     return meant
@@ -626,13 +626,13 @@ KINDS: tuple[Callable[[Column], Proposal | None], ...] = (
 def propose_by_values(column: Column) -> Proposal:
     """Return the proposal for a column by its values alone."""
     words = sorted(missing_words(column))
-    left = column.without(set(words))
-    if len(left.texts) < 2:
-        return constant(left)
-    is_ordered = len(left.order) > 2 and set(left.texts) <= set(left.order)  # by pandas, whatever the levels write
+    rest = column.without(set(words))
+    if len(rest.texts) < 2:
+        return constant(rest)
+    is_ordered = len(rest.order) > 2 and set(rest.texts) <= set(rest.order)  # by pandas, whatever the levels write
     rules = (propose_levels,) if is_ordered else KINDS
-    found = next(proposal for rule in rules if (proposal := rule(left)) is not None)
-    found = found.extended(dates_among_others(left))
-    if not words or "likelihood" not in found.fields:
-        return found
-    return found.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")
+    proposed = next(proposal for rule in rules if (proposal := rule(rest)) is not None)
+    proposed = proposed.extended(dates_among_others(rest))
+    if not words or "likelihood" not in proposed.fields:
+        return proposed
+    return proposed.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")

@@ -85,14 +85,14 @@ def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> Featur
 
 def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Look]:
     """Return what deserves a look: the findings that the schema does not settle, with the lines to write."""
-    found = []
+    sentences = []
     for finding in redundancies:
         if clustered := finding.open_in(schema):
             repair = f"write role: {finding.role} on the line of {listed(finding.described)}"
             if finding.block is not None:
                 repair = f"write block: {finding.block} on the lines of {listed(item.name for item in clustered)}"
-            found.append(Look(finding.columns, limited(finding.reason), repair))
-    return found
+            sentences.append(Look(finding.columns, limited(finding.reason), repair))
+    return sentences
 
 
 # Evidence: how improbable a relation is by chance.
@@ -142,10 +142,10 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
     found: list[Formula] = []
-    left = usable & (n_values > 1)
+    unsolved = usable & (n_values > 1)
     for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
-        active = left & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
+        active = unsolved & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
         may_be_result = active & (n_values >= _FEWEST_VALUES)
         targets = set(np.flatnonzero(may_be_result).tolist())
         while targets:
@@ -160,7 +160,7 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
                     results.add(found[-1].target)
             # Only targets whose set has lost a column may have another one.
             targets = {members[0] for members in sets if not results.isdisjoint(members)} - results
-            active[list(results)] = left[list(results)] = False
+            active[list(results)] = unsolved[list(results)] = False
     return found
 
 
@@ -339,16 +339,16 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     Clustered features are compared with each other, and with outcomes, arms, times and sites, in at most 4,000 subjects
     drawn with a fixed seed.
     """
-    found: list[Redundancy] = []
+    results: list[Redundancy] = []
     report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
     with np.errstate(all="ignore"), surviving(report):  # numbers may be of any size
         compared = _Compared(frame, schema)
         for question in (compared.find_determined, compared.find_computed, compared.find_nearly_same):
             with surviving(report):
-                decided = {name for one in found for name in (one.columns if one.block else one.described)}
-                found += question(decided) if len(compared.names) > 1 else []
+                decided = {name for one in results for name in (one.columns if one.block else one.described)}
+                results += question(decided) if len(compared.names) > 1 else []
     position = {feature.name: place for place, feature in enumerate(schema)}
-    return sorted(found, key=lambda one: (position[one.columns[0]], one.columns))
+    return sorted(results, key=lambda one: (position[one.columns[0]], one.columns))
 
 
 class _Compared:
@@ -398,9 +398,9 @@ class _Compared:
             """Return what a column is kept for: its role, few missing values, many different ones, its place."""
             return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
 
-        found: dict[int, Redundancy] = {}
+        determined_by: dict[int, Redundancy] = {}
         for y in sorted(sources, key=preference, reverse=True):
-            for x in sorted((x for x in sources[y] if x not in found), key=preference, reverse=True):
+            for x in sorted((x for x in sources[y] if x not in determined_by), key=preference, reverse=True):
                 ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
                 evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
                 if evident is None or evident.evidence < needed_evidence(len(self.names)):
@@ -414,9 +414,9 @@ class _Compared:
                     both = f"{shortened(self.names[y])} {how} {shortened(self.names[x])}"
                     role = "describe" if self.clustered[x] else self.features[x].role
                     reason = f"{both} in all {evident.n:,} subjects{among}"
-                    found[y] = Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
+                    determined_by[y] = Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
                     break
-        return list(found.values())
+        return list(determined_by.values())
 
     def _find_candidates(self) -> list[tuple[int, int]]:
         """Return the pairs (x, y) in which y may be determined by x: nothing in the first rows contradicts it."""
@@ -431,13 +431,13 @@ class _Compared:
             # As y: its levels are ranges of an ordered x that do not overlap.
             is_coarse = n_levels[group] <= FEW_LEVELS and is_sure[group]
             cut = self.ordered & (n_levels > n_levels[group]) & is_coarse
-            asked = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
-            if asked.size:
-                low, high = _find_ranges(codes[:, group], codes[:, asked], missing_last[:, asked])
-                pairs |= {(int(group), int(y)) for y in asked[determined[asked] & (high <= low).all(axis=0)]}
+            others = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
+            if others.size:
+                low, high = _find_ranges(codes[:, group], codes[:, others], missing_last[:, others])
+                pairs |= {(int(group), int(y)) for y in others[determined[others] & (high <= low).all(axis=0)]}
                 order = np.argsort(low, axis=0, kind="stable")
                 low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
-                pairs |= {(int(x), int(group)) for x in asked[cut[asked] & (high[:-1] <= low[1:]).all(axis=0)]}
+                pairs |= {(int(x), int(group)) for x in others[cut[others] & (high[:-1] <= low[1:]).all(axis=0)]}
         return sorted(pairs)
 
     def find_computed(self, decided: set[str]) -> list[Redundancy]:
@@ -454,18 +454,18 @@ class _Compared:
         """Return the groups of columns of rank correlation .8 or more on average (average linkage), each as a block."""
         from scipy.cluster.hierarchy import fcluster, linkage
 
-        left = np.flatnonzero(self._undecided(decided))
-        n, size = self.n[np.ix_(left, left)], np.abs(self.r[np.ix_(left, left)])
+        undecided = np.flatnonzero(self._undecided(decided))
+        n, size = self.n[np.ix_(undecided, undecided)], np.abs(self.r[np.ix_(undecided, undecided)])
         # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
         z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-        sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(left)))
+        sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
         members = np.flatnonzero(sure.any(axis=0))
         if not members.size:
             return []
         distance = 1.0 - np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
         distances = distance[np.triu_indices(members.size, 1)]
         labels = fcluster(linkage(distances, "average"), 1.0 - _NEARLY + 1e-9, "distance")
-        groups = [left[members[labels == label]] for label in np.unique(labels)]
+        groups = [undecided[members[labels == label]] for label in np.unique(labels)]
         results = []
         for group in sorted(map(np.ndarray.tolist, groups)):
             if len(group) > 1:

@@ -109,9 +109,9 @@ _LONGEST_MESSAGE = 3500
 
 def listed(items: Iterable[object], count: int | None = None) -> str:
     """Return the first five items, shortened, and how many more of `count` (by default, of the items) there are."""
-    given = list(items)
-    count = len(given) if count is None else count
-    shown = [shortened(str(item)) for item in given[:_SHOWN]]
+    every = list(items)
+    count = len(every) if count is None else count
+    shown = [shortened(str(item)) for item in every[:_SHOWN]]
     more = f" and {count - len(shown):,} more" if count > len(shown) else ""
     return ", ".join(shown) + more
 

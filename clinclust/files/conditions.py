@@ -42,7 +42,7 @@ class DateColumn:
     """The dates of a column."""
 
     moments: NDArray[np.float64]  # seconds from a fixed day, at midnight if no time is written; NaN without a date
-    order: DateOrder | None  # how dates such as 03/04/2020 were read; None if there is none of which it matters
+    order: DateOrder | None  # how dates such as 03/04/2020 were read; None without one of which it matters
     was_derived: bool  # whether other dates of the column gave the order, and not the separator or the user
 
 
@@ -370,7 +370,7 @@ class Reader:
         self.dates: list[DateColumn] = []
 
     def cells(self, name: str) -> Cells:
-        """Return the cells of the column that a text means; InputError if there is none."""
+        """Return the cells of the column that a text means; InputError without one."""
         if name not in self._cells:
             place = self.read.find_column(name)
             if isinstance(place, str):

@@ -30,7 +30,7 @@ _CODEBOOK, _REDCAP = (
     for kind in ("headers", "redcap_headers")
 )
 Choice = tuple[str, str]  # a code and its label
-Row = dict[str, str]  # the texts of a row by their meaning, empty where there is none; "#": its row in a spreadsheet
+Row = dict[str, str]  # the texts of a row by their meaning, empty where nothing is; "#": its row in a spreadsheet
 Bounds = tuple[float | None, float | None]
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _INTERVALS = (

@@ -192,9 +192,9 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
 
     InputError is raised if the row that the user named as the header holds nothing, or is among the subjects.
     """
-    asked, subjects = options.header_row, options.rows
+    header_row, subjects = options.header_row, options.rows
     rows: list[Row] = [(number, texts_in(texts, 1)) for number, texts in lines]
-    if asked == 0:
+    if header_row == 0:
         filled = set().union(*(texts for number, texts in rows if options.may_be_subject(number)))
         names = {place: f"column {place}" for place in sorted(filled)}
         shown = listed(map(quoted, names.values()))
@@ -203,9 +203,9 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.ranges[0][0]]
     numbers = [number for number, _ in rows]
-    if asked is not None and asked not in numbers:
-        raise InputError(say("empty_header_row", row=asked, rows=listed(numbers)))
-    at = _below_titles(rows, merged) if asked is None else numbers.index(asked)
+    if header_row is not None and header_row not in numbers:
+        raise InputError(say("empty_header_row", row=header_row, rows=listed(numbers)))
+    at = _below_titles(rows, merged) if header_row is None else numbers.index(header_row)
     groups, (number, upper) = _find_groups(rows, at, merged), rows[at]
     if groups is None:
         # spaces around the names stay, unless two of them are joined
@@ -216,14 +216,14 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
     below, last = rows[at + len(header.rows) :], header.last
     if titles := dict(rows[:at]):
         held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
-        more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
+        more = "" if header_row is not None else ". If that is wrong, give the row of the header: header_row=N"
         header.remarks.append(say("titles_above", row=number, rows=rows_named([*titles]), cells=held, more=more))
     if groups is not None:
         example = next((header.names[place] for place in header.groups if place in header.names), "")
         header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
     if subjects is not None and last in subjects:
         raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
-    if options.of_subjects and groups is None and asked is None:
+    if options.of_subjects and groups is None and header_row is None:
         # a row that is the same as the names, on another page, tells nothing
         others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
         signs = [(name, _compare(name, _below(others, place))) for place, name in upper.items()]
@@ -247,7 +247,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], 
 
 
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
-    """Return the place of the first row that is no title above the table; 0 if there is none, or it is not clear.
+    """Return the place of the first row that is no title above the table; 0 without one, or it is not clear.
 
     A header below titles names every column that has a value below it, each once, and none by a number. The first
     column, of the names of rows, may lack a name if the others clearly have one.
@@ -365,7 +365,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
 
     A total has the word of one, or no name, and its numbers are figures of the rows above it or since the last total.
     """
-    places, taken, begin = np.arange(len(frame)), ~kept, 0
+    places, claimed, begin = np.arange(len(frame)), ~kept, 0
     by_row: dict[int, _Claim] = {}
     blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
     if blank.size <= min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):  # nearly all others have a name
@@ -412,16 +412,16 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
 
     totals = []
     for claim in claims:
-        above = ~taken & (places < claim.at)  # the initials of a subject may be the word of a total
+        above = ~claimed & (places < claim.at)  # the initials of a subject may be the word of a total
         parts = (above & counted & (places >= begin), above & counted, above)
         if claim.is_total and any(is_total(claim, part) for part in parts):
-            taken[claim.at], begin = True, claim.at + 1
+            claimed[claim.at], begin = True, claim.at + 1
             totals.append(claim.at)
-    words, always = [claim.texts.get(claim.place) for claim in claims], _filled_columns(frame[~taken])[0]
+    words, always = [claim.texts.get(claim.place) for claim in claims], _filled_columns(frame[~claimed])[0]
     unsure = []
     for claim, word in zip(claims, words, strict=True):
         is_single, lacks = claim.is_long and words.count(word) == 1, any(at not in claim.texts for at in always)
-        if word is not None and not taken[claim.at] and claim.is_total + is_single + lacks > 1:
+        if word is not None and not claimed[claim.at] and claim.is_total + is_single + lacks > 1:
             unsure.append(claim.at)
     why = "the word of a total or of a norm, but no sums, means or counts of the rows above"
     return [Finding("totals or means of the rows above", totals), Finding(why, unsure, is_certain=False)]
@@ -476,14 +476,14 @@ def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequen
     Below an empty row it may begin another table, unless it repeats after equally many rows, as on pages. So may names
     of columns in another order or choice.
     """
-    known = [[_folded(text) for text in row] for row in headers if sum(map(bool, row)) > 2]
-    every = {name for row in known for name in row if name}
-    like = {*every, *(row[0] for row in known)}  # the column of row names may have none
+    rows = [[_folded(text) for text in row] for row in headers if sum(map(bool, row)) > 2]
+    every = {name for row in rows for name in row if name}
+    like = {*every, *(row[0] for row in rows)}  # the column of row names may have none
     again, below, index = list[int](), dict[int, str](), np.asarray(frame.index)
     for at in np.flatnonzero(frame.iloc[:, 0].map(_folded).isin(like).to_numpy(dtype=bool) & kept).tolist():
         row = [_folded(text) for text in frame.iloc[at].tolist()]
         n_shared = sum(text in every for text in row)
-        if row in known:
+        if row in rows:
             again.append(at)
         elif n_shared >= _FEWEST_COLUMNS and 2 * n_shared > sum(map(bool, row)):
             below[at] = "names of columns, in another order or choice than the header"
@@ -609,15 +609,15 @@ def sheet_table(
         header = find_header(rows.first, merged, options)
     frame, n_outside, remarks = rows.body(header.last), rows.n_outside, [*header.remarks]
     if options.rows is not None:
-        are_subjects = [label + 2 in options.rows for label in frame.index.tolist()]
-        n_outside += len(frame) - sum(are_subjects)
-        frame = frame[are_subjects]
+        is_subject = [label + 2 in options.rows for label in frame.index.tolist()]
+        n_outside += len(frame) - sum(is_subject)
+        frame = frame[is_subject]
         if not len(frame):
             raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
     frame, places = _named_or_filled(frame, [*frame], header)
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
-    kept, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
+    subjects, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
     first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
     from openpyxl.utils.cell import get_column_letter
 
@@ -628,8 +628,8 @@ def sheet_table(
     ]
     if inside:
         remarks.append(say("merged_cells", cells=listed(inside)))
-    if not kept.all():
-        frame, places = _named_or_filled(frame[kept], places, header)
+    if not subjects.all():
+        frame, places = _named_or_filled(frame[subjects], places, header)
     commas, of_commas = notation.columns_with_comma(frame, options.decimal)
     notes = []
     for at, place in enumerate(places):
@@ -661,7 +661,7 @@ def _find_subjects(
     InputError lists what is in doubt, with an option that leaves these rows out, and one that keeps all; all cannot be
     subjects if some were `filled_up` to the width of the header. In a codebook, headings and words of totals are usual.
     """
-    kept, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
+    is_subject, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
     looks: list[Callable[[pd.DataFrame, Mask], list[Finding]]] = []
     remarks, unsure = list[str](), list[Finding]()
     if options.rows is not None:
@@ -676,23 +676,24 @@ def _find_subjects(
         return f"{rows_named(numbers[places].tolist())} ({listed(map(quote_cell, texts), len(places))}): {what}"
 
     for look in looks:
-        for finding in look(frame, kept):
+        for finding in look(frame, is_subject):
             if not finding.is_certain:
                 unsure.append(finding)
             elif finding.places:
-                kept[finding.places] = False
+                is_subject[finding.places] = False
                 remarks.append(f"{tell(finding.what, finding.places)}, left out")
     known, every = set[int](), list(doubts)
     for finding in sorted(unsure, key=lambda finding: -len(finding.places)):
-        places = [at for at in finding.places if kept[at]]
+        places = [at for at in finding.places if is_subject[at]]
         if not known.issuperset(places):
             every.append((tell(finding.what, places), numbers[places].tolist()))
         known.update(places)
     if not every:
-        return kept, remarks
+        return is_subject, remarks
     lines = ["it is not certain which rows are subjects:", *(f"  - {what}" for what, _ in every[:_SHOWN])]
     lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
-    doubtful, rows, others = {n for _, rows in every for n in rows}, numbers[kept].tolist(), numbers[~kept].tolist()
+    doubtful = {n for _, rows in every for n in rows}
+    rows, others = numbers[is_subject].tolist(), numbers[~is_subject].tolist()
     if doubtful and rows:
         rest = [row for row in rows if row not in doubtful]
         without = None if filled_up.intersection(rest) else ranges_of(rest, doubtful | set(others))

@@ -55,10 +55,9 @@ def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
         # lxml, by which openpyxl writes, has an error of the system by its name only: "IO_ENOSPC".
         named = getattr(errno, str(error).removeprefix("IO_"), 0) if type(error).__name__ == "SerialisationError" else 0
         failure = OSError(named, os.strerror(named)) if named else error
-        if not isinstance(failure, OSError):
-            raise
-        plain = plain_error(failure, path, "written")
-        if plain is failure or not str(failure.filename or instead_of or "").startswith(str(instead_of or "")):
+        plain = plain_error(failure, path, "written") if isinstance(failure, OSError) else failure
+        place = getattr(failure, "filename", None) or instead_of or ""
+        if plain is failure or not str(place).startswith(str(instead_of or "")):
             raise
         raise plain from error
 

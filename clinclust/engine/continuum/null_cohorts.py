@@ -82,8 +82,8 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
         masses = encoding.likelihoods[second].encoded((masses - encoding.centres[second]) / encoding.scales[second])
     masses = np.where(np.isnan(masses), -np.inf, masses)  # the logarithm of no value at no point mass is below it
     place = arrays.level_values[codes].astype(np.int64)
-    found = np.where(place > 0, np.concatenate([[np.nan], masses])[place], others)
-    return np.where(codes > 0, found, np.nan)
+    values = np.where(place > 0, np.concatenate([[np.nan], masses])[place], others)
+    return np.where(codes > 0, values, np.nan)
 
 
 def with_expectations(scores: Array, correlation: Array) -> Array:
@@ -112,9 +112,9 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
 
 def reliable_correlations(scores: Array) -> Array:
     """Return the correlations of columns in pairs, each drawn towards 0 where few subjects have both; (D, D)."""
-    found, n_both = correlations(scores)
-    found *= n_both / (n_both + _FEWEST_PAIRS)
-    return found
+    shrunk, n_both = correlations(scores)
+    shrunk *= n_both / (n_both + _FEWEST_PAIRS)
+    return shrunk
 
 
 def correlations(scores: Array) -> tuple[Array, Array]:

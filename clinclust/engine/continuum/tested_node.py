@@ -264,9 +264,9 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
 
 def _of_subjects(part: Problem, scores: Array, halves: Labels, most: int) -> tuple[Array, Array]:
     gains, division = profile(part, most)
-    given = best_division(part, halves) if 0 < halves.sum() < halves.size else division
-    if given.gain > division.gain:
-        gains[0], division = max(gains[0], given.gain), given
+    from_tree = best_division(part, halves) if 0 < halves.sum() < halves.size else division
+    if from_tree.gain > division.gain:
+        gains[0], division = max(gains[0], from_tree.gain), from_tree
     return gains, shape_of(part, scores, division.labels)
 
 
@@ -330,11 +330,11 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
             halves = [part.restricted_to(np.flatnonzero(labels == half)) for half in (cluster, len(gains))]
             divisions[cluster], after = (best_division(half) for half in halves)
             divisions.append(after)
-    found = np.array(gains or [0.0])
-    found = np.concatenate([found, np.full(most_clusters - 1 - found.size, found[-1])])
+    gain_of = np.array(gains or [0.0])
+    gain_of = np.concatenate([gain_of, np.full(most_clusters - 1 - gain_of.size, gain_of[-1])])
     if gains:
-        found[-1] = max(found[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - one)
-    return found, first
+        gain_of[-1] = max(gain_of[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - one)
+    return gain_of, first
 
 
 def best_division(part: Problem, given: Labels | None = None) -> Division:

@@ -138,9 +138,9 @@ def best_others(arrays: CohortArrays, model: Model, partition: Partition, subjec
 
 
 def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Partition, float]:
-    kept = without_outlying(problem, outlying, share)
-    partition = kept.partition(labels)
-    return partition, log_joint(kept, partition)
+    better = without_outlying(problem, outlying, share)
+    partition = better.partition(labels)
+    return partition, log_joint(better, partition)
 
 
 class Changes(NamedTuple):
@@ -403,8 +403,8 @@ def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
             # The change with the largest gain in each cluster and feature: first of each partition, then of all.
             best = cohort.each(Changes.best, n_features, lists=[changes])
             found: list[Changes] = cohort.place.results(best)
-            kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
-            of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])
+            are_best = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
+            of_parts = np.split(are_best, np.cumsum([own.values.size for own in found])[:-1])
             best = cohort.each(Changes.only, lists=[best, of_parts])
             changed = _with_changes(cohort, best, share)
             if _joint(changed) <= _joint(cohort):  # the gains were rounding errors
@@ -552,7 +552,7 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
 
 
 def completed(problem: Problem, filled: Array) -> Problem:
-    """Return the problem of the same subjects with filled standardised values, float64 (N, D); NaN where there is none.
+    """Return the problem of the same subjects with filled standardised values, float64 (N, D); NaN where nothing is.
 
     A filled value that was not observed becomes a level of its feature.
     """

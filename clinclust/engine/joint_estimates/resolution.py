@@ -178,19 +178,19 @@ def block_weight(problem: Problem, members: Labels, labels: Labels) -> float:
     """Return the weight, in (0, 1], of the block of these features, int64 (p,), given clusters, int64 (N,)."""
     included = np.zeros(len(problem.cohort.encoding.features), dtype=np.bool_)
     included[members] = True
-    found = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
+    within = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
     # Absolute correlations a are corrected for chance as Cohen's kappa: (a - e) / (1 - e). e is the mean of a under
     # independence, where the squared correlation is about chi-squared. That of nominal features is divided by the root
     # of the product of those with themselves, as in Tschuprow's T squared.
-    itself = np.diagonal(found.squared)
+    itself = np.diagonal(within.squared)
     itself = np.where(itself > 0.0, itself, 1.0)
     scale = np.sqrt(itself * itself[:, None])
-    freedom = np.maximum(found.n_columns - 1.0, 1.0)
+    freedom = np.maximum(within.n_columns - 1.0, 1.0)
     freedom = freedom * freedom[:, None]
     mean_of_root = np.sqrt(2.0 / freedom) * np.exp(gammaln(0.5 * (freedom + 1.0)) - gammaln(0.5 * freedom))
-    by_chance = np.sqrt((found.squared - found.excess) / scale) * mean_of_root
+    by_chance = np.sqrt((within.squared - within.excess) / scale) * mean_of_root
     by_chance = np.minimum(by_chance, 0.99)  # where hardly two subjects have both features
-    beyond = (np.sqrt(found.squared / scale) - by_chance) / (1.0 - by_chance)
+    beyond = (np.sqrt(within.squared / scale) - by_chance) / (1.0 - by_chance)
     np.fill_diagonal(beyond, 0.0)
     return float(1.0 / (1.0 + max(beyond.sum(axis=1).mean(), 0.0)))
 

@@ -98,7 +98,7 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
 
     It is the square roots of the diagonal of the scatter matrix up to the feature, and its correlations.
     """
-    found: dict[int, tuple[Array, Array]] = {}
+    by_block: dict[int, tuple[Array, Array]] = {}
     for members in members_of_chains(encoding.features):
         columns = [values[encoding.features[index].name] for index in members]
         correlations = default_correlations(np.column_stack(columns))
@@ -106,8 +106,8 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
         pairs = zip(likelihoods, columns, strict=True)
         spreads = np.sqrt(np.array([likelihood.default_hyperparameters(column)[-1] for likelihood, column in pairs]))
         for place, index in enumerate(members):
-            found[index] = spreads[: place + 1], correlations[place, : place + 1]
-    return found
+            by_block[index] = spreads[: place + 1], correlations[place, : place + 1]
+    return by_block
 
 
 def _out_of_bounds(
@@ -540,7 +540,7 @@ def log_predictives(
     prior predictive. `labels` (n,) are the clusters that judge; K is the empty one. The `left_out` values (D, n) are
     taken from the statistics of the cluster first, because these hold them.
     """
-    encoding, found = clusters.encoding, []
+    encoding, terms = clusters.encoding, []
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         before = encoding.features[index - likelihood.n_before : index]
         centres, scales = encoding.standards_of(index, likelihood.n_before)
@@ -557,8 +557,8 @@ def log_predictives(
             share = clusters.outlying_share
             of_prior = _logs(likelihood, columns, theta[None, :], theta)
             logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
-        found.append(np.where(np.isnan(column), 0.0, logs))
-    return np.array(found).reshape(len(found), labels.size)
+        terms.append(np.where(np.isnan(column), 0.0, logs))
+    return np.array(terms).reshape(len(terms), labels.size)
 
 
 def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
@@ -588,7 +588,7 @@ class BlockPredictive:
         distance of the others) / (nu + q).
         """
         n, q = len(values), int(others.sum())
-        found = np.empty((n, self.degrees.size, 4))
+        moments = np.empty((n, self.degrees.size, 4))
         for k, (mean, scale, degrees) in enumerate(zip(self.mean, self.scale, self.degrees, strict=True)):
             apart = values[:, others] - mean[others]
             weights = np.linalg.solve(scale[np.ix_(others, others)], np.column_stack([scale[others, place], apart.T]))
@@ -596,10 +596,10 @@ class BlockPredictive:
             rest = scale[place, place] - float(scale[place, others] @ weights[:, 0])
             variance = (degrees + distance) / (degrees + q) * rest
             shape = 0.5 * (degrees + q)
-            found[:, k, 0] = mean[place] + np.einsum("nq,q->n", apart, weights[:, 0])
-            found[:, k, 1], found[:, k, 2] = 1.0, shape
-            found[:, k, 3] = 0.5 * variance * shape  # the squared scale of the predictive is 2 rate / shape
-        return found
+            moments[:, k, 0] = mean[place] + np.einsum("nq,q->n", apart, weights[:, 0])
+            moments[:, k, 1], moments[:, k, 2] = 1.0, shape
+            moments[:, k, 3] = 0.5 * variance * shape  # the squared scale of the predictive is 2 rate / shape
+        return moments
 
 
 def encoded_block(frame: pd.DataFrame, encoding: Encoding, members: list[int]) -> Array:

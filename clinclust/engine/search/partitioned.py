@@ -433,9 +433,9 @@ class Partitioned:
 
     def scan(self, minimum_gain: float) -> ScanResult:
         """Find the best cluster of every subject while the clusters do not change."""
-        found = self.each(scan, self.problem.model, self.clusters.sums, minimum_gain, lists=self.lists)
-        sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[found]))
-        return ScanResult(found, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
+        results = self.each(scan, self.problem.model, self.clusters.sums, minimum_gain, lists=self.lists)
+        sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[results]))
+        return ScanResult(results, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
 
     def all_moved(self, found: ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
@@ -481,15 +481,15 @@ class Partitioned:
             (among, pool.submit(resettle, among, seeded, cancelled))
             for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
         ]
-        found = [(among, future.result()) for among, future in futures]
+        results = [(among, future.result()) for among, future in futures]
         divisions = {
             cluster: among.partition(division).sums
-            for cluster, (among, (gain, division)) in enumerate(found)
+            for cluster, (among, (gain, division)) in enumerate(results)
             if gain > least
         }
         if not divisions or cancelled.is_set():
             return None
-        parts = self.each(divide, found[0][0].model, divisions, lists=self.lists)
+        parts = self.each(divide, results[0][0].model, divisions, lists=self.lists)
         of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
         sizes, statistics = ([row] for row in self.clusters.sums)
         most = max(sizes.size for sizes, _ in divisions.values())
@@ -498,7 +498,7 @@ class Partitioned:
         for cluster in divisions:
             sums = added([own[cluster] for own in of_parts])
             held = np.flatnonzero(sums[0] > 0.0)
-            here = found[cluster][0]
+            here = results[cluster][0]
             whole = joint_of_sums(here, sizes[0][[cluster]], statistics[0][[cluster]])
             if held.size < 2 or joint_of_sums(here, *(it[held] for it in sums)) <= least + whole:
                 continue
@@ -554,21 +554,21 @@ def settled_by_scans(cohort: Partitioned, plan: SearchPlan) -> SweepResult:
     trace = [log_joint(problem, cohort.clusters)]
     converged, hasty = False, _HASTY_ROUNDS
     while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
-        found = cohort.scan(least)
+        scan = cohort.scan(least)
         n_clusters = cohort.n_clusters
-        converged = found.n_candidates == 0
+        converged = scan.n_candidates == 0
         if converged:
             break
-        many = found.n_candidates > _FEW * problem.cohort.n_subjects
-        if hasty and many and found.sizes[n_clusters] == 0.0 and (found.sizes[:n_clusters] > 0.0).all():
+        many = scan.n_candidates > _FEW * problem.cohort.n_subjects
+        if hasty and many and scan.sizes[n_clusters] == 0.0 and (scan.sizes[:n_clusters] > 0.0).all():
             hasty -= 1
-            moved = cohort.all_moved(found)
+            moved = cohort.all_moved(scan)
             joint = log_joint(problem, moved.clusters)
             if joint > trace[-1]:
                 cohort = moved
                 trace.append(joint)
                 continue
-        cohort = cohort.candidates_moved(found, least)
+        cohort = cohort.candidates_moved(scan, least)
         trace.append(log_joint(problem, cohort.clusters))
         converged = trace[-1] - trace[-2] < worth_a_round(problem)
         if converged:
