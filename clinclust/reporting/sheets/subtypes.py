@@ -149,18 +149,17 @@ def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tup
 def find_marks_of_kind(findings: Findings, kind: Sequence[int]) -> str:
     """Return what marks all grades of a kind: to each side, the feature in which the nearest grade lies farthest.
 
-    The liver panel's two grades of failing synthesis have a cholinesterase of 3.5 and 6.4 where everybody's is 8.2:
-    "↓CHE, 3.5 to 6.4 (8.2)".
+    In the liver panel, the two grades of the ill have an albumin of 24 and 32 g/L where everybody's is 42:
+    "↓ALB, 24.48 to 31.76 (41.62)".
     """
     profiles, marks = findings.profiles, []
     places = [profiles.subtypes.index(subtype) for subtype in kind]
     for sign, arrow in ((1.0, _UP), (-1.0, _DOWN)):
-        nearest = (sign * profiles.standardised[:, places]).min(axis=1)
-        for row in sorted(_choose_rows(findings), key=lambda row: -nearest[row]):
+        nearest = np.nan_to_num((sign * profiles.standardised[:, places]).min(axis=1))  # no value, or a withheld one: 0
+        far = [row for row in _choose_rows(findings) if nearest[row] >= _LEAST_MARK]
+        for row in sorted(far, key=lambda row: -nearest[row]):
             figures = _read_figures(findings, row, (*kind, ALL_SUBJECTS))
-            if nearest[row] < _LEAST_MARK or not all(_has_values(findings, row, subtype) for subtype in kind):
-                continue
-            if figures:
+            if figures and all(_has_values(findings, row, subtype) for subtype in kind):
                 order = np.argsort(profiles.centre[row, [place + 1 for place in places]])
                 least, most = figures[order[0]], figures[order[-1]]
                 here = least if least == most else _MARK_WORDS["from_to"].format(least=least, most=most)
