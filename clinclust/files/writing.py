@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from clinclust.data import data
 from clinclust.errors import InputError, on_one_line
@@ -77,7 +78,17 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _private_folder(path.parent, path) as private, naming(path, instead_of=private):
         (private / path.name).touch()
         yield private / path.name
+        if path.suffix.lower() == ".xlsx":
+            _refuse_cut_sheets(private / path.name, path)
         _move(private, path.parent, [path.name])
+
+
+def _refuse_cut_sheets(book: Path, path: Path) -> None:
+    """Raise OSError if a sheet has no end: where a temporary file cannot grow, lxml and so openpyxl may be silent."""
+    with ZipFile(book) as parts:
+        sheets = [name for name in parts.namelist() if name.startswith("xl/worksheets/sheet")]
+        if not all(parts.read(name).endswith(b"</worksheet>") for name in sheets):
+            raise OSError(say("cut_off", path=path, folder=tempfile.gettempdir()))
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:

@@ -7,11 +7,13 @@ import signal
 import stat
 import time
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from scored import scored
 
 from clinclust.errors import InputError
+from clinclust.files import say
 from clinclust.files.writing import (
     MANIFEST,
     PRIVATE_FOLDER,
@@ -200,6 +202,13 @@ def test_an_error_while_writing_names_the_file_that_was_to_be(tmp_path):
     assert names(tmp_path) == []
 
 
+def test_a_workbook_whose_sheet_is_cut_off_replaces_nothing(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(b"before")
+    with pytest.raises(OSError, match="cut off"), atomic_write(tmp_path / "a.xlsx") as path, ZipFile(path, "w") as book:
+        book.writestr("xl/worksheets/sheet1.xml", "<worksheet><sheetData><row>")
+    assert (tmp_path / "a.xlsx").read_bytes() == b"before"
+
+
 def test_an_error_about_another_file_stays_about_it(tmp_path):
     with pytest.raises(FileNotFoundError, match="none"), atomic_write(tmp_path / "t.csv"):
         (tmp_path / "none").read_bytes()
@@ -243,6 +252,7 @@ def held(self, *arguments, **options):
 
 def test_a_file_that_is_protected_or_open_elsewhere_is_refused_before_the_work(tmp_path, monkeypatch):
     (tmp_path / "kept").write_text("mine")
+    say("protected_file", path="")  # the sentences are read before no file can be opened
     monkeypatch.setattr(Path, "open", held)
     for begin in (
         lambda: check_place(tmp_path / "kept"),
