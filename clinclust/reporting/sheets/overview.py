@@ -341,8 +341,8 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
-_MOST_WORDS, _OF_MARKS, _HEADINGS, _NUMBERS = 160, 40, 14, 4
-"""Words of a page that is read in a minute, of its names and marks, its headings, and the numbers of a subtype."""
+_MOST_WORDS, _HEADINGS, _NUMBERS = 160, 14, 4
+"""Words of a page that is read in a minute, of its headings, and the numbers of a subtype."""
 _NEAR = 0.1
 """p of one group, below which a page says how near the division was."""
 _FEW_CLEAR = 50.0
@@ -415,8 +415,8 @@ def _subtypes(findings: Findings, n_words: int) -> list[Table]:
     lines = [line for subtype in findings.sizes for line in (*filter(None, [kind_of.get(subtype)]), (subtype,))]
     of_kinds = {subtype: find_marks_of_kind(findings, kind) for subtype, kind in kind_of.items()}
     n_words -= sum(len(text.split()) for text in of_kinds.values())
-    room = min(n_words - _HEADINGS - _NUMBERS * len(lines), _OF_MARKS)
-    marks = dict(zip(findings.sizes, marks_of(findings, room), strict=True))
+    n_words -= _HEADINGS + _NUMBERS * len(lines)
+    marks = dict(zip(findings.sizes, marks_of(findings, n_words), strict=True))
     is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
 
     def name(subtypes: Sequence[int]) -> str:

@@ -48,8 +48,9 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 _LEAST_MARK, _LEAST_NAME = 0.25, 0.5
 """Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
 1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
-_LENGTHS = ((4, True), (3, True), (2, True), (2, False))
-"""Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
+_LENGTHS, _OF_NAMED = ((4, True), (3, True), (2, True), (2, False), (1, False)), 40
+"""Features named of each subtype, and whether they propose its name; the first that has room, else the last. Named ones
+have at most so many words."""
 _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
 """Values, and their share of the members, that a mark needs: a median of fewer, or of a minority, marks no subtype."""
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
@@ -100,11 +101,12 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
             Marks([text for _, text, _ in marked], name * is_named, bool(profiles.lacks[:, place].any()))
             for place, (marked, name) in enumerate(zip(shown, names, strict=True))
         ]
-        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= n_words:
+        room = min(n_words, _OF_NAMED) if is_named else n_words
+        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= room:
             break
-    sides = [frozenset(side for side, *_ in marked) for marked in shown]
-    for place, of_place in enumerate(sides):
-        same = [other for other in range(place) if of_place and sides[other] == of_place]
+    titles = [frozenset(text.rpartition(", ")[0] for _, text, _ in marked) for marked in shown]  # "↑Sex: male"
+    for place, of_place in enumerate(titles):
+        same = [other for other in range(place) if of_place and titles[other] == of_place]
         if same and (text := _tell_apart(findings, rows, place, same[0])):
             marks[place].marks.append(text)
     return marks
