@@ -409,12 +409,6 @@ class Fit:
         return pd.DataFrame(rows, columns=list(_COLUMNS))
 
     @cached_property
-    def merged_log_joint_(self) -> float:
-        """Log joint of the partition into subtypes, in nats; `log_joint_` if no clusters were merged."""
-        rise = self.subtypes_.pooled.log_joint_of_partition() - self.clusters_.log_joint_of_partition()
-        return self.log_joint_ + rise
-
-    @cached_property
     def kinds_(self) -> Labels | None:
         """Kind of each subject, int64 (N,), 0, 1, ... by decreasing size: its subtype if grades of one are united.
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from scored import few
+from test_cut import merged_log_joint
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, distinct_subtypes
 from clinclust.engine.problem.problem import log_joint as joint_of
@@ -437,7 +438,7 @@ def test_a_fit_that_asks_for_distinct_subtypes_is_the_plain_fit_tested_and_cut(t
     assert adjusted_rand_index(asked.labels_, groups) > 0.95
     np.testing.assert_array_equal(asked.cluster_labels_, model.labels_)
     np.testing.assert_array_equal(asked.labels_, distinct.labels)
-    assert asked.log_joint_ == model.log_joint_ > asked.merged_log_joint_
+    assert asked.log_joint_ == model.log_joint_ > merged_log_joint(asked)
     same(DistinctSubtypes(asked.tree_, asked.tree_test_), distinct)
     assert not hasattr(model, "tree_test_")
 

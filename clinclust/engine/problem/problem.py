@@ -418,12 +418,6 @@ class Clusters:
         """Return the `feature_relevance` of each encoded feature, in nats, float64 (D,)."""
         return feature_relevance(self._without_subjects(), self.model.prior, self.statistics)
 
-    def log_joint_of_partition(self) -> float:
-        """Return the terms of the log joint that a merger of clusters changes, in nats."""
-        model = self.model
-        likelihood = float(self._counted_log_marginals()[:, self.included].sum())
-        return log_crp(self.sizes, model.concentration) + model.coarsening * likelihood
-
     def log_joint_of_each(self) -> Array:
         """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,)."""
         likelihood = self._counted_log_marginals()[:, self.included].sum(axis=1)
