@@ -498,10 +498,10 @@ def test_the_first_page_names_the_column_before_the_features(role, features, opt
     assert sheet.notes[1].startswith("sex nearly tells the subtypes apart: right for")
     assert re.search(r"of 400 \(.*: 50%\)", sheet.notes[1])
     assert f"--{option} sex." in sheet.notes[1]
-    assert "Does one column tell them apart?" not in dict(sheet.tables[1].rows)  # it is named above
+    assert "Do they depend on one column alone?" not in dict(sheet.tables[1].rows)  # it is named above
     columns.pop("sex")
     rows = dict(overview(findings_of_columns(columns, labels, {})).tables[1].rows)
-    assert rows["Does one column tell them apart?"] == "No: none alone."
+    assert rows["Do they depend on one column alone?"] == "No."
 
 
 def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():

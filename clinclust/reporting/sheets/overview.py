@@ -341,8 +341,8 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
-_MOST_WORDS, _HEADINGS, _NUMBERS = 160, 14, 4
-"""Words of a page that is read in a minute, of its headings, and the numbers of a subtype."""
+_OF_MARKS = 50
+"""Words of the marks and names of a page that is read in a minute, in some 160."""
 _NEAR = 0.1
 """p of one group, below which a page says how near the division was."""
 _FEW_CLEAR = 50.0
@@ -382,8 +382,7 @@ def overview(findings: Findings) -> Sheet:
         command = command.format(column=next(column for column in find_near_columns(findings) if column.role))
     forms = filter(None, (texts["next"][name] for name in ("look", "run")))
     sentences = [form.format(what=what, command=command) for form in forms]
-    n_words = len(" ".join([*notes, *sentences, *(str(text) for row in rows for text in row)]).split())
-    tables = [*_subtypes(findings, _MOST_WORDS - n_words), tabulate("questions", rows)]
+    tables = [*_subtypes(findings), tabulate("questions", rows)]
     return Sheet("Overview", notes, tables, explanations=sentences)
 
 
@@ -407,16 +406,15 @@ def answer_sentence(findings: Findings) -> str:
     return findings.answer.sentence(findings.n_subjects, findings.evidence, made_by=made_by, n_asked=n_asked)
 
 
-def _subtypes(findings: Findings, n_words: int) -> list[Table]:
-    """Return the table of the subtypes, in `n_words` if possible: a line for each kind, then one for each grade."""
+def _subtypes(findings: Findings) -> list[Table]:
+    """Return the table of the subtypes: a line for each kind, then one for each grade."""
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
     kind_of = {kind[0]: kind for kind in findings.answer.graded}
     lines = [line for subtype in findings.sizes for line in (*filter(None, [kind_of.get(subtype)]), (subtype,))]
     of_kinds = {subtype: find_marks_of_kind(findings, kind) for subtype, kind in kind_of.items()}
-    n_words -= sum(len(text.split()) for text in of_kinds.values())
-    n_words -= _HEADINGS + _NUMBERS * len(lines)
-    marks = dict(zip(findings.sizes, marks_of(findings, n_words), strict=True))
+    n_words = sum(len(text.split()) for text in of_kinds.values())
+    marks = dict(zip(findings.sizes, marks_of(findings, _OF_MARKS - n_words), strict=True))
     is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in marks.items())
 
     def name(subtypes: Sequence[int]) -> str:

@@ -48,9 +48,8 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 _LEAST_MARK, _LEAST_NAME = 0.25, 0.5
 """Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
 1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
-_LENGTHS, _OF_NAMED, _OF_OTHERS = ((4, True), (3, True), (2, True), (2, False), (1, False)), 40, 50
-"""Features named of each subtype, and whether they propose its name; the first that has room, else the last. Named ones
-have at most 40 words, others at least 50, however long the sentences above them are."""
+_LENGTHS = ((4, True), (3, True), (2, True), (2, False), (1, False))
+"""Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
 _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
 """Values, and their share of the members, that a mark needs: a median of fewer, or of a minority, marks no subtype."""
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
@@ -101,8 +100,7 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
             Marks([text for _, text, _ in marked], name * is_named, bool(profiles.lacks[:, place].any()))
             for place, (marked, name) in enumerate(zip(shown, names, strict=True))
         ]
-        room = min(n_words, _OF_NAMED) if is_named else max(n_words, _OF_OTHERS)
-        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= room:
+        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= n_words:
             break
     titles = [frozenset(text.rpartition(", ")[0] for _, text, _ in marked) for marked in shown]  # "↑Sex: male"
     for place, of_place in enumerate(titles):
