@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -79,9 +79,13 @@ _MOST_MULTIPLIED = 20
 ln(their number), below which chance mostly stays (Donoho and Johnstone 1994, Biometrika 81, 425-455)."""
 _FEWEST_CURVES = 20  # of few, n r^2 is to be above 6 as well: p .014
 _LEAST_DF = 3
-_CURVES, _CURVES_OF_FIT = 3, 4
-"""Columns of a spline, and of that of the fit of a measurement: with 3, a sigmoid of the mean of five features passed
-for a difference in half of the cohorts of 1,500. A logistic regression bends already."""
+_CURVES = 4
+"""Columns of a spline. With 3, a sigmoid of the mean of five features passed for a difference in half of the cohorts of
+1,500, and a cut-off of either of two features in 17% of 58 cohorts of 400 in three groups; with 4, in 5% of 100."""
+_IN_TWO_CLUMPS = 0.8
+"""The share of the variance between the two parts of the best cut from which on a measurement is two clumps, such as 0
+or 1 with a noise of .1: it is 64% of a normal distribution, 75% of a uniform one, 67% of an exponential one."""
+_LEAST_CLUMP = 0.05  # a smaller one is a tail
 _RIDGE = 1e-3
 """The penalty of logistic coefficients (of columns of SD 1) keeps them finite where a column is a cut-off of others."""
 
@@ -98,7 +102,7 @@ UNTESTED = GivenOthers(np.nan, -1, np.nan)
 
 
 def splines_of(columns: Array) -> list[Array]:
-    """Return the splines (N, D, 3) of columns (N, D), NaN = missing: of the values, and of their normal scores."""
+    """Return the splines (N, D, 4) of columns (N, D), NaN = missing: of the values, and of their normal scores."""
     scales: tuple[Callable[[Array], Array], ...] = np.asarray, normal_scores
     by_scale = ([natural_spline(scale(column), _CURVES) for column in columns.T] for scale in scales)
     return [np.reshape(splines, (*columns.T.shape, _CURVES)).swapaxes(0, 1) for splines in by_scale]
@@ -107,12 +111,13 @@ def splines_of(columns: Array) -> list[Array]:
 def given_others(columns: Array, others: Sequence[Array], groups: Labels) -> GivenOthers:
     """Return the smallest p of the columns (N, C) of a feature, times C, given the `splines_of` others.
 
-    A column of two values has the likelihood-ratio test of a logistic regression, another one the F test of its normal
-    scores. Adjusted for are the N/20 others that correlate most inside groups; further ones, curves (natural cubic
-    splines) and products, as far as they are related; a spline of the regression on the N/20 inside groups; and the sum
-    of all others weighed by r (the first component of partial least squares). p is the larger one of others as values
-    and as normal scores: three groups bend what is straight in one of them, so that 15% to 40% of columns that are
-    linear in the mean of six others differed by normal scores alone. Missing values of others are the means of groups.
+    A column of two values has the likelihood-ratio test of a logistic regression, another one the F test. Adjusted for
+    are the N/20 others that correlate most inside groups; further ones, curves (natural cubic splines) and products, as
+    far as they are related; a spline of the regression on the N/20 inside groups (of two values a line, as a logistic
+    regression bends); and the sum of all others weighed by r (the first component of partial least squares). p is the
+    largest one of the column and of the others as values and as normal scores: three groups bend what is straight in
+    one of them, so that 15% to 40% of columns that are linear in the mean of six others, and 40% of products of two,
+    differed by normal scores alone. Missing values of others are the means of groups.
     """
     taking_part = groups >= 0
     member = np.eye(int(groups.max()) + 1)[groups[taking_part]]
@@ -120,20 +125,37 @@ def given_others(columns: Array, others: Sequence[Array], groups: Labels) -> Giv
     columns, splines = columns[taking_part], [of_scale[taking_part] for of_scale in others]
     if member.shape[1] < 2 or not splines[0].size:
         return UNTESTED
-    tested = [max(_test_column(column, of_scale, member) for of_scale in splines) for column in columns.T]
+    tested = []
+    for column in columns.T:
+        seen, values = ~np.isnan(column), _scales_of(column[~np.isnan(column)])
+        cases = product(values, (of_scale[seen] for of_scale in splines))
+        tested.append(max((_test_column(*case, member[seen]) for case in cases), default=UNTESTED))
     tests = [test for test in tested if not np.isnan(test.p)]
     return min(tests)._replace(p=min(1.0, min(tests).p * columns.shape[1])) if tests else UNTESTED
 
 
-def _test_column(column: Array, splines: Array, member: Array) -> GivenOthers:
-    """Return the analysis of covariance of one column (n,), given the splines (n, D, 3) of others."""
-    seen = ~np.isnan(column)
-    if not seen.any():
-        return UNTESTED
-    member, splines = member[seen][:, member[seen].any(axis=0)], splines[seen]
-    levels, codes, counts = np.unique(column[seen], return_inverse=True, return_counts=True)
-    is_yes_no = levels.size == 2
-    values = codes.astype(np.float64) if is_yes_no else normal_scores(column[seen])
+def _scales_of(values: Array) -> list[Array]:
+    """Return observed values (n,) as they are tested: two of them as 0 and 1, others in SDs and as normal scores.
+
+    A measurement in two clumps is tested as the clump, too: like yes and no, it may follow a cut-off of others.
+    """
+    levels, codes = np.unique(values, return_inverse=True)
+    if levels.size <= 2:
+        return [codes.astype(np.float64)] * (levels.size > 0)
+    values = np.clip(values, *levels[np.isfinite(levels)][[0, -1]])
+    n, low, cumulated = values.size, np.arange(1, values.size), np.cumsum(np.sort(values) - values.mean())[:-1]
+    between = cumulated**2 / (low * (n - low) * max(values.var(), 1e-300))
+    cut, fewest = int(between.argmax()), _LEAST_CLUMP * n
+    scales = [(values - values.mean()) / max(values.std(), 1e-300), normal_scores(values)]
+    if between[cut] > _IN_TWO_CLUMPS and fewest <= low[cut] <= n - fewest:
+        scales.append((values > np.sort(values)[cut]).astype(np.float64))
+    return scales
+
+
+def _test_column(values: Array, splines: Array, member: Array) -> GivenOthers:
+    """Return the analysis of covariance of a column (n,) without missing values, given the splines of others."""
+    member, counts = member[:, member.any(axis=0)], np.unique(values, return_counts=True)[1]
+    is_yes_no = counts.size == 2
     deviations, means = _centre_groups(values[:, None], member)
     straight, r = _relate(splines[:, :, 0], deviations, member)
     curves, r_of_curves = _relate(splines[:, :, 1:].reshape(values.size, -1), deviations, member)
@@ -152,7 +174,7 @@ def _test_column(column: Array, splines: Array, member: Array) -> GivenOthers:
     order = np.argsort(-np.concatenate([strength, of_curves, of_products]), kind="stable")
     at = order[np.concatenate(is_related)[order]][: min(max(most, 1), _MOST_COLUMNS)]
     slopes = _regress(_centre_groups(straight[:, always], member)[0], deviations[:, 0])[0]
-    fit = natural_spline(straight[:, always] @ slopes, 1 if is_yes_no else _CURVES_OF_FIT)
+    fit = natural_spline(straight[:, always] @ slopes, 1 if is_yes_no else _CURVES)
     adjusting = np.column_stack([np.column_stack([straight, curves, products])[:, at], straight @ r, fit])
     adjusting = adjusting - adjusting.mean(axis=0)
 
@@ -217,9 +239,8 @@ def natural_spline(values: Array, n_columns: int) -> Array:
     columns = np.column_stack([values[seen], terms[:, :-1] - terms[:, -1:]])[:, :n_columns]
     q, r = np.linalg.qr(np.column_stack([np.ones(len(columns)), columns]))
     has_spread = np.abs(np.diag(r))[1:] > 1e-9 * np.linalg.norm(columns, axis=0)
-    spline[seen, : columns.shape[1]] = (
-        q[:, 1:] * np.where(has_spread, np.sign(np.diag(r))[1:], 0.0) * len(columns) ** 0.5
-    )
+    signs = np.where(has_spread, np.sign(np.diag(r))[1:], 0.0)
+    spline[seen, : columns.shape[1]] = q[:, 1:] * signs * len(columns) ** 0.5
     return spline
 
 
@@ -323,11 +344,12 @@ class ValidityChecks:
         is_nominal, remarks = feature.traits.is_nominal, []
         owners, subtypes = self.graded.owners, one_row_each(subtypes, self.rules)
         rows, others, groups = subtypes.rows, np.flatnonzero(included[owners]), self.rules.groups(subtypes, values.size)
-        ranks = graded([(values, is_nominal)], mid_ranks).columns
+        on_scale = values if feature.point_masses else feature.transformed(self.table[feature.name])
+        columns = graded([(on_scale, is_nominal)], np.asarray).columns
         splines = [spline[np.ix_(rows, others)] for spline in self.splines]
         if rows.size < values.size or (groups < 0).any():  # who takes no part has no influence on the splines
             splines = splines_of(np.where(groups[:, None] < 0, np.nan, self.graded.columns[np.ix_(rows, others)]))
-        related = given_others(ranks[rows], splines, groups)
+        related = given_others(columns[rows], splines, groups)
         row = {"p_given_others": related.p}
         if related.p > level:
             other = self.clustered[owners[others[related.strongest]]].title
@@ -369,11 +391,9 @@ class FeatureTests:
         for place, feature in enumerate(self.encoded):  # both parts of a feature are left out together
             self.places.setdefault(feature.column, []).append(place)
         self.checks = ValidityChecks(cohort.table, self.encoded, rules)
-        # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
-        order = self.problem.cohort.order
-        self.keys = searches.column_keys(
-            [feature.scores(cohort.table[feature.column])[order] for feature in self.encoded]
-        )
+        # Raw ones: standardised values depend on the order of summation, and so on the other features.
+        scores = [feature.scores(cohort.table[feature.column])[self.problem.cohort.order] for feature in self.encoded]
+        self.values = pd.DataFrame(np.column_stack(scores))
 
     def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
         """Return the features in groups that are left out together: those of one block, and more if there are many."""
@@ -397,13 +417,12 @@ class FeatureTests:
         if not left_out.any():
             subtypes = searches.whole_cohort(self.cohort)
         elif not left_out.all():
-            problem, order = searches.without(self.problem, left_out, self.keys)
+            problem, order = searches.without(self.problem, left_out, self.values)
             sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
             fewest = max(self.rules.min_size, self.rules.floor)
             enough = max(fewest, int(sizes[sizes >= fewest].min(initial=sizes.max())) // 2)
-            reported = searches.AsReported(
-                sizes.size, int((sizes >= fewest).sum()), int((groups >= enough).sum()), enough
-            )
+            numbers = sizes.size, int((sizes >= fewest).sum()), int((groups >= enough).sum())
+            reported = searches.AsReported(*numbers, enough)
             subtypes = Subtypes(self.problem.cohort.order[order], searches.refit(problem, self.plan, reported))
         return [_describe(feature) | self._row(feature, left_out, subtypes) for feature in group]
 
@@ -446,10 +465,8 @@ def _test_feature(
     contrast, n = searches.association_of(contrasted(feature, column), subtypes, rules)
     row: dict[str, Any] = {"method": method, "n_subtypes": np.unique(subtypes.labels).size}
     if np.isnan(contrast.p):
-        return row | {
-            "method": None,
-            "remark": searches.why_untested(method, feature.described(column), subtypes, rules),
-        }
+        why = searches.why_untested(method, feature.described(column), subtypes, rules)
+        return row | {"method": None, "remark": why}
     validity, remarks = checks.check(feature, subtypes, included)
     differs = contrast.p <= rules.significance_level  # or there is nothing to explain
     return row | contrast._asdict() | {"n": n} | validity | {"remark": "; ".join(remarks if differs else []) or None}
@@ -535,13 +552,12 @@ def validated_associations(
         could not be above the level if the missing values were known. ``"not shown"``: q is above the level. ``"not
         tested"``: also where other subtypes were found without the feature (agreement below 0.5).
 
-        `p_given_others` is of the analysis of covariance of normal scores (of two values or each level, of the ratio of
-        likelihoods in logistic regression), adjusted for the features that the subtypes were found from, with curves
-        and products as far as they are related to it. It is 1 where the subtypes then differ the other way, and missing
-        where the test of the tree found one continuum, of which the subtypes are slices. A relation as steep as the
-        border between the subtypes cannot be distinguished from one to the subtypes. `p_whatever_is_missing`, of
-        features with missing values, is an upper bound of p over all values that these can have. Of persons with
-        several rows, both take one row.
+        `p_given_others` is the larger p of the analyses of covariance of the values and of their normal scores (of two
+        values, two clumps or each level, of the ratio of likelihoods in logistic regression), adjusted for the features
+        that the subtypes were found from, with curves and products as far as they are related to it. It is 1 where the
+        subtypes then differ the other way, and missing where the test of the tree found one continuum, of which the
+        subtypes are slices. `p_whatever_is_missing`, of features with missing values, is an upper bound of p over all
+        values that these can have. Of persons with several rows, both take one row.
 
     Raises
     ------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Labels, graded, mid_ranks
@@ -184,26 +184,15 @@ def why_untested(method: str, values: Array, subtypes: Subtypes, rules: TestRule
 
 # Subtypes found without some features, whose values cannot influence the search, as many as the reported ones.
 
-Keys = NDArray[np.uint64]
-
 _FINISHERS = 2  # number of restarts that are searched to the end
 
 
-def column_keys(columns: Sequence[Array]) -> Keys:
-    """Return a pseudo-random key of each value, uint64 (D, N); equal values of one column have equal keys."""
-    from pandas.util import hash_array
+def without(problem: Problem, left_out: NDArray[np.bool_], values: pd.DataFrame) -> tuple[Problem, Labels]:
+    """Return the problem without the features of `left_out`, (D,), and the rows of its subjects, (N,).
 
-    keys = np.empty((len(columns), columns[0].size), dtype=np.uint64)
-    for place, column in enumerate(columns):
-        # Each column has its own odd factor, so that equal values in two columns have different keys.
-        factor = np.uint64(2 * int(np.random.SeedSequence(place).generate_state(1)[0]) + 1)
-        keys[place] = hash_array(column) * factor
-    return keys
-
-
-def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
-    """Return the problem without the features of `left_out`, (D,), and the rows of its subjects, (N,), by `keys`."""
-    order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
+    They are in a pseudo-random order by the values (N, D) of the other features.
+    """
+    order = np.argsort(pd.util.hash_pandas_object(values.loc[:, ~left_out], index=False).to_numpy(), kind="stable")
     return problem.with_features(~left_out).restricted_to(order), order
 
 

@@ -205,10 +205,8 @@ def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame
 
 def run_check(options: commands.CheckOptions) -> int:
     """Check a table against a schema, or whether the model of a fit describes its table."""
-    others: Sequence[str] = ("out", "overwrite", "all_rows")
-    needs = "--model"
-    if options.model is not None:
-        others, needs = commands.ROLES, "--schema: fit again to change roles"
+    of_model: tuple[Sequence[str], str] = commands.ROLES, "--schema: fit again to change roles"
+    others, needs = (("out", "overwrite", "all_rows"), "--model") if options.model is None else of_model
     if flags := [flag_of(name) for name in others if getattr(options, name)]:
         raise InputError(f"{', '.join(flags)} can be used only together with {needs}")
     if options.model is not None:
@@ -416,11 +414,8 @@ def report_problems(options: commands.ComparisonOptions) -> list[str]:
     ]
     report = report_options(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress else ()
-    shared = [
-        f"{flag_of(name)} cannot be used with --suppress: {outputs.NOT_SHARED}"
-        for name in private
-        if getattr(report, name)
-    ]
+    flags = [flag_of(name) for name in private if getattr(report, name)]
+    shared = [f"{flag} cannot be used with --suppress: {outputs.NOT_SHARED}" for flag in flags]
     return [*report.problems(flag_of), *shared, *problems]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Code
@@ -40,7 +41,7 @@ from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
 from clinclust.files.writing import MANIFEST, rewrite_files
 from clinclust.methods.compare import compare_methods
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors
-from clinclust.outcomes.compare import summarise_outcomes
+from clinclust.outcomes.compare import describe_measure, merge_methods
 from clinclust.reporting.assignments import (
     SUFFIXES,
     completed_table,
@@ -50,7 +51,7 @@ from clinclust.reporting.assignments import (
     write_completed,
     write_inert_csv,
 )
-from clinclust.reporting.compared import Compared
+from clinclust.reporting.compared import Compared, p_text
 from clinclust.reporting.divisions import n_parted
 from clinclust.reporting.page import write_page
 from clinclust.reporting.report import gather_findings, names_by_number, unknown_names, write_findings
@@ -59,6 +60,8 @@ from clinclust.reporting.subtype_table import Choices, problems_of_columns, suff
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
 from clinclust.stability import validate_subtypes
+
+_MESSAGES: dict[str, str] = commands.TEXTS["messages"]
 
 
 def run_report(options: commands.RepeatOptions) -> int:
@@ -169,17 +172,11 @@ def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -
     if not problems and len(set(pair)) < len(pair):
         problems = [f"--between takes two different subtypes, not {pair[0]} twice"]
     if not problems:
-        floor, why = options.min_size, f"than --min-size {options.min_size}, so it is not tested"
-        repair = "give a lower --min-size"
-        if model.min_size_ > floor:
-            floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is untested"
-            repair = "compare other subtypes, or fit again with a lower --min-size"
+        floor = max(options.min_size, model.min_size_)
+        what = _MESSAGES["below_own_size" if floor == options.min_size else "below_size_of_fit"]
         sizes = {code: int(model.cluster_sizes_[codes.index(code)]) for code in pair}
-        problems = [
-            f"--between: subtype {subtype} has {size} subject(s), fewer {why}; {repair}"
-            for subtype, size in sizes.items()
-            if size < floor
-        ]
+        small = {subtype: size for subtype, size in sizes.items() if size < floor}
+        problems = [what.format(subtype=subtype, size=size, floor=floor) for subtype, size in small.items()]
     return unknown_names(names, codes, called="--name") + problems
 
 
@@ -195,10 +192,7 @@ def run_assign(options: commands.AssignOptions) -> int:
     frame = read_new_table(options, model)
     rows, unread = rows_of_the_fit(model.fit_, frame), None
     if rows is not None:
-        warn(
-            f"{options.table}: this is the table of the fit; its subjects keep the subtypes and probabilities that the "
-            "fit gave them, as in assignments.csv"
-        )
+        warn(_MESSAGES["of_the_fit"].format(table=options.table))
         cohort = FittedCohort.of(model, model.schema_.validate(frame, warn=False).iloc[rows])
         # `rows` leads from the order of the fit to that of the table.
         table = tabulate_assignments(cohort, explained=options.explain).iloc[rows.argsort()].reset_index(drop=True)
@@ -210,11 +204,7 @@ def run_assign(options: commands.AssignOptions) -> int:
         unread = None if unread is None else name_files(unread, options.table)
         if n_parted(model.fit_) == 1:
             scores = options.model / "assignments.csv"
-            where = f"; those of the cohort are in {scores}" if scores.is_file() else ""
-            notes.append(
-                "the cohort of the model looks like one continuum; new people have no continuum score, which needs the "
-                f"whole cohort{where}"
-            )
+            notes.append(_MESSAGES["of_a_continuum"] + f"; those of the cohort are in {scores}" * scores.is_file())
         for message in notes:
             warn(f"{options.table}: {message}")
     drift = None
@@ -229,9 +219,7 @@ def run_assign(options: commands.AssignOptions) -> int:
         subjects=len(table),
         not_assigned=n_left_out,
         subtypes={str(code): int(sizes.get(str(code), 0)) for code in (0, *model.codes_)},
-        drift=None
-        if drift is None
-        else {name: getattr(drift, name).to_dict("records") for name in ("subtypes", "tests", "features")},
+        drift=drift and {name: getattr(drift, name).to_dict("records") for name in ("subtypes", "tests", "features")},
     )
     _write_table(table, options.out, "subjects")
     if drift is not None and options.out is not None:
@@ -240,12 +228,8 @@ def run_assign(options: commands.AssignOptions) -> int:
         outputs.tell(f"clinclust: {drift.summary}")
     if unread is None:
         return 0
-    was, values = ("was", "a value") if n_left_out == 1 else ("were", "values")
     outputs.record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
-    outputs.tell(
-        f"clinclust: {n_left_out} of {len(table)} subjects {was} not assigned (assigned: no), for "
-        f"{values} that the model does not know. {sentence_of(unread)}"
-    )
+    outputs.tell(_MESSAGES["unassigned"].format(n_left_out=n_left_out, n=len(table), reason=sentence_of(unread)))
     return PARTLY
 
 
@@ -314,6 +298,49 @@ def run_outcomes(options: commands.OutcomesOptions) -> int:
         else:
             results = subtype_predictors(model, table, list(options.predictors), versus=options.versus)
     return _say_and_write(options, summarise_outcomes(results), results, "rows")
+
+
+def summarise_outcomes(table: pd.DataFrame) -> list[str]:
+    """Return the frame of a function of `clinclust.outcomes` in words: each difference or ratio, tests and remarks."""
+    if "feature" in table:
+        return [_describe_row(row) for row in table.to_dict("records")]
+    if "measure" not in table:
+        table = table.assign(measure="odds ratio of " + table["term"])
+    table = table.assign(method=table["method"].fillna(""))
+    scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
+    lines = [f"{describe_measure(row)}: {_write_estimate(row)}" for row in scores]
+    for line in merge_methods(table):
+        subtype, versus, measure, may_be_slices, corrected, assigned, _ = line.values()
+        if assigned or corrected:
+            best = _write_estimate(corrected) if corrected else "not corrected"
+            best = f"unless they are slices, {best}" if may_be_slices and versus and corrected else best
+            best += f"; as assigned {_write_estimate(assigned)}" if assigned else ""
+            lines.append(f"Subtype {subtype}{f' against {versus}' if versus else ''}, {measure}: {best}")
+    is_test = table["measure"].isin(("no effects of features", "hazards proportional", "log-rank"))
+    tests = table[is_test & table["p"].notna()].to_dict("records")
+    lines += [f"{row['measure'].capitalize()}: {_write_p(row['p'])}" for row in tests]
+    for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
+        methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
+        who = [f"{'Subtypes' if len(subtypes) > 1 else 'Subtype'} {', '.join(map(str, subtypes))}"] if subtypes else []
+        who += [method.upper() for method in sorted(methods) if method]
+        lines.append(f"{', '.join(who) or 'Subtypes'}: {why}")
+    return lines
+
+
+def _describe_row(row: dict[Hashable, Any]) -> str:
+    if not pd.isna(row["remark"]):
+        return f"{row['feature']}: {row['remark']}"
+    pair = f"subtype {row['subtype']} against {row['versus']}"
+    return f"{row['feature']}, {pair}, {describe_measure(row)}: {_write_estimate(row)}"
+
+
+def _write_estimate(row: dict[Hashable, Any]) -> str:
+    interval = f" ({row['lower']:.3g} to {row['upper']:.3g})" if np.isfinite(row["lower"]) else ""
+    return f"{row['estimate']:.3g}{interval}" + ("" if np.isnan(row["p"]) else f", {_write_p(row['p'])}")
+
+
+def _write_p(p: float) -> str:
+    return f"p = {p_text(p)}".replace("= <", "< ").replace("= >", "> ")
 
 
 def run_validate(options: commands.ValidateOptions) -> int:

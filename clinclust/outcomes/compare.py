@@ -107,8 +107,7 @@ def compare_outcome(
     score, names = columns.continuum_score, [outcome, of_event.get("time"), of_event.get("entry")]
     is_alone = score is not None and columns.n_subtypes == 1
     columns.check(versus, names, "outcome", alone=is_alone)
-    if {*names} & {*covariates}:
-        columns.problems.append("covariates: leave out the outcome and its times")
+    columns.problems += ["covariates: leave out the outcome and its times"] * (not {*names}.isdisjoint(covariates))
     values, adjusted = columns.outcome(outcome, **of_event), columns.covariates(covariates, "covariates")
     refuse(columns.problems)
     assert values is not None
@@ -188,16 +187,12 @@ class _Analysis(Assigned):
         kind, observed, reasons = self.outcome.kind, self.observed, np.full(self.n_subtypes, None)
         weights = (np.linalg.inv(self.errors) if method == "bch" else np.eye(self.n_subtypes))[self.labels]
         is_above, is_top = observed > (observed.min() if kind == "ordered" else 0.0), observed == observed.max()
-        event = repr(self.outcome.event)
-        ends = {
-            "continuous": [],
-            "count": [(is_above, is_above, "a count above 0")],
-            "ordered": [(is_above, is_above, "more than the lowest level"), (~is_top, is_top, "the highest level")],
-            "binary": [(is_above, is_above, event), (~is_top, is_top, event)],
-            "survival": [(is_above, is_above, event)],
-        }
+        words = {"count": ("a count above 0", ""), "ordered": ("more than the lowest level", "the highest level")}
+        lowest, highest = words.get(kind, (repr(self.outcome.event),) * 2)
+        ends = [(is_above, is_above, lowest)] * (kind != "continuous")
+        ends += [(~is_top, is_top, highest)] * (kind in ("ordered", "binary"))
         corrected = "corrected, " if method == "bch" else ""
-        for needed, counted, what in ends[kind]:
+        for needed, counted, what in ends:
             for place in np.flatnonzero(weights.T @ needed < 1.0 - 1e-9).tolist():
                 n, size = round(max(float((weights.T @ counted)[place]), 0.0), 1), (self.labels == place).sum()
                 reasons[place] = f"no ratio: {corrected}{n:g} of its {size} subjects have {what}"
@@ -479,8 +474,7 @@ def subtype_predictors(
     """
     columns = CohortColumns.read(model, frame)
     columns.check(versus, [*predictors], "predictors")
-    if len(predictors) == 0:
-        columns.problems.append("predictors must name at least one column")
+    columns.problems += ["predictors must name at least one column"] * (len(predictors) == 0)
     terms = columns.covariates(predictors, "predictors")
     refuse(columns.problems)
     assigned = Assigned(columns.cohort, np.ones(len(terms), dtype=bool), terms, versus)
@@ -491,8 +485,8 @@ def subtype_predictors(
         cases = assigned.covariates, errors[assigned.labels], assigned.versus
         estimates = None if why else models.predictors_of_subtype(*cases)
         if estimates is None:
-            separates = "not estimated: too few subjects, or a predictor that separates subtypes"
-            rows.append(about | {"remark": why or separates})
+            why = why or "not estimated: too few subjects, or a predictor that separates subtypes"
+            rows.append(about | {"remark": why})
             continue
         units = np.eye(estimates.parameters.size).reshape(len(pairs), 1 + len(scales), -1)
         for pair, of_terms in zip(pairs, units, strict=True):
@@ -500,45 +494,6 @@ def subtype_predictors(
                 rows.append(about | pair | {"term": term} | _estimate(estimates, contrast / scale, np.exp))
     rows += [{"subtype": it, "n": n, "remark": "left out: too few subjects"} for it in assigned.too_small]
     return _tabulate(rows, "method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark")
-
-
-# The results in words, as `clinclust outcomes` prints them, and in the lines of a report.
-
-
-def summarise_outcomes(table: pd.DataFrame) -> list[str]:
-    """Return the frame of a function of this file in words, a sentence for each difference or ratio.
-
-    It is corrected for the errors of assignment, and as assigned. Then the tests, and why something was not estimated.
-    """
-    if "feature" in table:
-        return [
-            f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {describe_measure(row)}: "
-            f"{_write_estimate(row)}"
-            if pd.isna(row["remark"])
-            else f"{row['feature']}: {row['remark']}"
-            for row in table.to_dict("records")
-        ]
-    if "measure" not in table:
-        table = table.assign(measure="odds ratio of " + table["term"])
-    table = table.assign(method=table["method"].fillna(""))
-    scores = table[(table["method"] == "score") & table["estimate"].notna()].to_dict("records")
-    lines = [f"{describe_measure(row)}: {_write_estimate(row)}" for row in scores]
-    for line in merge_methods(table):
-        subtype, versus, measure, may_be_slices, corrected, assigned, _ = line.values()
-        if assigned or corrected:
-            best = _write_estimate(corrected) if corrected else "not corrected"
-            best = f"unless they are slices, {best}" if may_be_slices and versus and corrected else best
-            best += f"; as assigned {_write_estimate(assigned)}" if assigned else ""
-            lines.append(f"Subtype {subtype}{f' against {versus}' if versus else ''}, {measure}: {best}")
-    is_test = table["measure"].isin(("no effects of features", "hazards proportional", "log-rank"))
-    tests = table[is_test & table["p"].notna()]
-    lines += [f"{row['measure'].capitalize()}: {_write_p(row['p'])}" for row in tests.to_dict("records")]
-    for why, rows in table[table["remark"].notna()].groupby("remark", sort=False):
-        methods, subtypes = (list(dict.fromkeys(rows[name].dropna())) for name in ("method", "subtype"))
-        who = [f"Subtype{'s' * (len(subtypes) > 1)} {', '.join(map(str, subtypes))}"] if subtypes else []
-        who += [method.upper() for method in sorted(methods) if method]
-        lines.append(f"{', '.join(who) or 'Subtypes'}: {why}")
-    return lines
 
 
 def merge_methods(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -575,12 +530,3 @@ def describe_measure(row: dict[Hashable, Any]) -> str:
         of_event = f" of a higher level ({row['order']})"
     parts = [part for part in (f" for {SCORE}", ", not adjusted") if str(row["measure"]).endswith(part)]
     return str(row["measure"]).removesuffix("".join(parts)) + of_event + "".join(parts)
-
-
-def _write_estimate(row: dict[Hashable, Any]) -> str:
-    interval = f" ({row['lower']:.3g} to {row['upper']:.3g})" if np.isfinite(row["lower"]) else ""
-    return f"{row['estimate']:.3g}{interval}" + ("" if np.isnan(row["p"]) else f", {_write_p(row['p'])}")
-
-
-def _write_p(p: float) -> str:
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)

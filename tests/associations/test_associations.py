@@ -17,7 +17,6 @@ from clinclust.associations.refit import (
     TestRules,
     as_many,
     association_of,
-    column_keys,
     effects,
     refit,
     without,
@@ -94,7 +93,8 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         problem = pose(table, schema, {}, 3.0)
         left_out = np.array([encoded.name == feature for encoded in problem.cohort.encoding.features])
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
-        reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
+        values = pd.DataFrame(np.column_stack(scores)[problem.cohort.order])
+        reduced, order = without(problem, left_out, values)
         found = np.empty(len(table), dtype=np.int64)
         found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO)
         labels.append(found)

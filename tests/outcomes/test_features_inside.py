@@ -6,7 +6,7 @@ import pytest
 from by_method import estimate_by_method
 
 import clinclust as cc
-from clinclust.outcomes.compare import summarise_outcomes
+from clinclust.cli.fitted import summarise_outcomes
 from clinclust.outcomes.estimates import DENSITIES
 
 NAMES = list("abcdef")

@@ -6,9 +6,9 @@ import pytest
 import statsmodels.api as sm
 
 import clinclust as cc
+from clinclust.cli.fitted import summarise_outcomes
 from clinclust.errors import InputError
 from clinclust.outcomes import survival_curves
-from clinclust.outcomes.compare import summarise_outcomes
 
 NAMES = list("abcd")
 

@@ -9,7 +9,7 @@ from statsmodels.duration.survfunc import survdiff
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 import clinclust as cc
-from clinclust.outcomes.compare import summarise_outcomes
+from clinclust.cli.fitted import summarise_outcomes
 from clinclust.outcomes.estimates import fit_penalised, group_comparable, penalise
 
 SCHEMA = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.outcomes.compare import summarise_outcomes
+from clinclust.cli.fitted import summarise_outcomes
 
 
 @pytest.fixture(scope="module")
