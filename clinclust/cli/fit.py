@@ -60,7 +60,7 @@ from clinclust.reporting.report import (
     write_assignments,
     write_findings,
 )
-from clinclust.reporting.sheets.overview import find_near_columns, next_step, on_columns, say_differing
+from clinclust.reporting.sheets.overview import find_near_columns, next_step, say_differing
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import SCHEMA_SUFFIXES, read_schema, write_schema
 from clinclust.schema.validation import validated_sample
@@ -553,7 +553,7 @@ def _say_results(
     files = [*files, *([SHARING] if options.suppress else []), MANIFEST]
     say_unused(model.schema_)
     say(*summarise_fit(model, options.n_stated))
-    say(*([] if findings is None else on_columns(findings)))
+    say(*([] if findings is None else [column.sentence for column in find_near_columns(findings)]))
     say(f"Wrote {options.out}: {', '.join(files)}")
     record(out=str(options.out), files=files, **facts_of_fit(model, options.n_stated))
     if not set(REPORTS).isdisjoint(files):

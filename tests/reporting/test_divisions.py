@@ -187,7 +187,7 @@ def test_one_group_that_the_search_found_needs_no_division():
     assert "there was no division to test" in verdict(findings)[0]
     assert (divisions_table(findings), on_the_test(findings)) == ([], [])
     assert illustrations(findings) == []  # these features are independent, and the score orders subjects by chance
-    assert overview(findings).explanations[0] == "Look next: the Subtype table."
+    assert overview(findings).explanations[0] == "Next: the Subtype table."
     assert "No division was tested" in methods(findings).paragraphs["Distinct subtypes"]
 
 

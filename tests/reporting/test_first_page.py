@@ -21,15 +21,7 @@ from clinclust.reporting.layout import percent
 from clinclust.reporting.report import summarise_fit
 from clinclust.reporting.sheets.associations import Grades, association_table, count_in_words, grades_of
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import (
-    cautions,
-    find_near_columns,
-    on_columns,
-    overview,
-    searches_sentence,
-    summary,
-    trust,
-)
+from clinclust.reporting.sheets.overview import cautions, find_near_columns, overview, searches_sentence, summary, trust
 from reporting.stand_in import gathered
 
 from .conftest import GENERATED
@@ -37,8 +29,8 @@ from .stand_in import fitted, sections_of, write_report
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
-    rf"(?P<arrow>[↑↓])(?P<title>.+?), (?P<here>{NUMBER})(?P<unit>%| [^()]+|) "
-    rf"\((?:in (?P<other>\d+): )?(?P<all>{NUMBER})(?P=unit)\)"
+    rf"(?P<arrow>[↑↓])(?P<title>.+?), (?P<here>{NUMBER})(?P<sign>%?) "
+    rf"\((?:in (?P<other>\d+): )?(?P<all>{NUMBER})(?P=sign)\)(?P<unit> .+)?"
 )
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -139,7 +131,7 @@ def every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
             shown, numbers = table[mark["title"]]
             assert (mark["here"], mark["all"]) == (numbers[place], numbers[int(mark["other"] or 0)]), text
             assert (mark["arrow"] == "↑") == (value(mark["here"]) > value(mark["all"])), text
-            assert (mark["unit"] == "%") == (shown == "n (%)")
+            assert (mark["sign"] == "%") == (shown == "n (%)")
 
 
 @pytest.mark.parametrize("n_subtypes", [3, 8])
@@ -244,7 +236,7 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     name, _, _, marks, *_ = sheet.tables[0].rows[1]
     decimals = marks.split("creatinine, ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert f"↓creatinine, {here} µmol/L ({everywhere} µmol/L)" in marks.split("\n")
+    assert f"↓creatinine, {here} ({everywhere}) µmol/L" in marks.split("\n")
     assert name == "2: older"
     place = findings.profiles.features.index("creatinine")
     assert findings.profiles.summaries[place] == "median"
@@ -472,11 +464,12 @@ def test_a_column_that_is_nearly_the_subtypes_comes_with_the_role_that_looks_bey
 def test_a_shared_report_names_a_column_only_if_every_count_of_it_is_shown():
     for n_mistaken, is_said in ((4, False), (15, True)):
         columns, labels = cohort_of_a_sex(n_mistaken)
-        assert on_columns(findings_of_columns(columns, labels, {"a sex": "describe"}))
+        assert find_near_columns(findings_of_columns(columns, labels, {"a sex": "describe"}))
         shared = findings_of_columns(columns, labels, {"a sex": "describe"}, suppress=10)
-        assert bool(on_columns(shared)) == is_said
-        assert not on_columns(findings_of_columns(columns, labels, {"a sex": "describe"}, suppress=10, round_to=5))
-        assert not on_columns(findings_of_columns(columns, labels, {}, suppress=10))
+        assert bool(find_near_columns(shared)) == is_said
+        rounded = findings_of_columns(columns, labels, {"a sex": "describe"}, suppress=10, round_to=5)
+        assert not find_near_columns(rounded)
+        assert not find_near_columns(findings_of_columns(columns, labels, {}, suppress=10))
 
 
 def test_one_search_is_no_share_of_searches(findings):
@@ -495,10 +488,12 @@ def test_the_first_page_names_the_column_before_the_features(role, features, opt
     if features == "do not":
         columns |= {f"x{place}": np.random.default_rng(place).normal(size=labels.size) for place in range(4)}
     sheet = overview(findings_of_columns(columns, labels, {"sex": role}))
-    assert sheet.notes[1].startswith("sex nearly tells the subtypes apart: right for")
+    assert re.match("sex(, which .*,)? nearly tells the subtypes apart: right for", sheet.notes[1])
+    assert ("which" in sheet.notes[1]) == (role == "describe")
     assert re.search(r"of 400 \(.*: 50%\)", sheet.notes[1])
     assert f"--{option} sex." in sheet.notes[1]
-    assert "Do they depend on one column alone?" not in dict(sheet.tables[1].rows)  # it is named above
+    depends = dict(sheet.tables[1].rows).get("Do they depend on one column alone?")
+    assert depends == (None if role == "describe" else "Nearly: sex.")
     columns.pop("sex")
     rows = dict(overview(findings_of_columns(columns, labels, {})).tables[1].rows)
     assert rows["Do they depend on one column alone?"] == "No."
@@ -514,7 +509,7 @@ def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():
     schema = cc.draft_schema(frame).with_roles(sex="describe")
     model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     said = " ".join(overview(gathered(model, frame)).notes)
-    assert re.search(r"sex nearly .*: right for 100% of 100 \(.*: 60%\)", said)
+    assert re.search(r"sex.* nearly .*: right for 100% of 100 \(.*: 60%\)", said)
 
 
 @pytest.mark.parametrize("share", [0.92, 0.96])

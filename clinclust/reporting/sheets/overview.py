@@ -179,7 +179,7 @@ def _statements(findings: Findings) -> list[str]:
         *verdict(findings),
         *say_differing(findings),
         *on_adjustment(findings),
-        *on_columns(findings),
+        *(column.sentence for column in find_near_columns(findings)),
         *sentences_on_visits(findings),
         *_on_copies(findings),
         *on_posterior(findings),
@@ -292,10 +292,11 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
     """Return which columns nearly make the subtypes or one division, said alike on page, in Trust and on a terminal."""
     n_named, divisions, schema = findings.n_named, findings.divisions, findings.cohort.schema
     rows: list[tuple[str, int, dict[Any, Any]]] = []
+    few = {subtype for subtype, size in findings.sizes.items() if isinstance(size, int) and size < _SMALL}
     for row in _dominant(findings)[:_MOST_NAMED]:
-        title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in row["groups"])
-        is_whole = all(len(group) == 1 for group in row["groups"])
-        rows.append(("" if is_whole else title, n_named, row))
+        groups = [[subtype for subtype in group if subtype not in few] or group for group in row["groups"]]
+        title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in groups)
+        rows.append(("" if all(len(group) == 1 for group in groups) else title, n_named, row))
     named, by_number = {row["column"] for *_, row in rows}, {division.number: division for division in divisions}
     for row in [] if findings.telling is None else findings.telling.to_dict("records"):
         name, division = row["column"], by_number[row["division"]]
@@ -313,11 +314,14 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
             continue
         role, way = _look_beyond(findings, row)
         right = row["named_right"] if row["named_right"] == 1 else min(row["named_right"], 0.99)  # 100% means all
-        fields = {"right": right, "largest": row["largest"], "n": n, "way": way}
+        fields = {"right": right, "largest": row["largest"], "n": n}
         fields["what"] = _COLUMNS["division" if title else "whole"].format(title=title)
-        fields["columns"] = _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"]))
+        is_described = row["role"] == "describe"
+        told_by = "described" if is_described and row["told_by"] == "value" else row["told_by"]
+        fields["columns"] = _COLUMNS[told_by].format(columns=findings.title_of(row["column"]))
+        fields["beyond"] = _COLUMNS["beyond_described" if is_described else "beyond"].format(way=way)
         sentence = _COLUMNS["nearly" if row["explained"] >= NEARLY else "partly"].format(**fields)
-        near.append(NearColumn(sentence, role, row["column"], row["role"] == "describe"))
+        near.append(NearColumn(sentence, role, row["column"], is_described))
     return near[:_MOST_NAMED]
 
 
@@ -328,11 +332,6 @@ def _look_beyond(findings: Findings, row: dict[Any, Any]) -> tuple[str, str]:
     role = "" if row["told_by"] == "missing" else "describe" if row["column"] in alone else "adjust"
     form = "leave_out" if not role else "option" if re.fullmatch(r"[\w.]+", row["column"]) else "role"
     return role, str(_COLUMNS[form].format(role=role, names=row["column"]))
-
-
-def on_columns(findings: Findings) -> list[str]:
-    """Return the sentences on `find_near_columns`."""
-    return [column.sentence for column in find_near_columns(findings)]
 
 
 def _dominant(findings: Findings) -> list[dict[Any, Any]]:
@@ -352,17 +351,19 @@ _FEW_CLEAR = 50.0
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
     answer, division, often = findings.answer, least_clear(findings.evidence), ""
-    texts, basis, on_columns_said = findings.texts["overview"], answer.basis, on_columns(findings)
+    texts, basis, near = findings.texts["overview"], answer.basis, find_near_columns(findings)
     questions = texts["more_than_a_continuum"]
     if division is not None:
         often = questions["often"].format(words=p_in_words(division.p, division.n_draws))
         basis = "nearly" if basis == "continuum" and division.p < _NEAR else basis
     of_kind = [[str(findings.code(subtype)) for subtype in kind] for kind in answer.graded]
-    grades = questions["grades"].format(codes=listed(of_kind[0])) if of_kind else ""
+    grades = questions["grades"].format(codes="; ".join(map(listed, of_kind))) if of_kind else ""
     is_more = questions[basis].format(often=often, **{**answer.words, "grades": grades})
     answers: dict[str, Value] = {"more_than_a_continuum": is_more}
     if len(findings.sizes) > 1:
-        answers |= {} if on_columns_said else {"columns": texts["columns"]["no"]}
+        names = list(dict.fromkeys(findings.title_of(column.name) for column in near if not column.is_described))
+        if names or not near:
+            answers["columns"] = texts["columns"]["one" if names else "no"].format(columns=", ".join(names))
         if findings.stability is not None:
             of_subtypes, again = findings.stability.subtypes, texts["found_again"]
             rated = of_subtypes[of_subtypes["band"] != TOO_FEW.name].sort_values("jaccard").to_dict("records")
@@ -374,16 +375,15 @@ def overview(findings: Findings) -> Sheet:
     rows = [(texts["questions"][question], answer) for question, answer in answers.items()]
     clear = {findings.code(subtype): findings.percent_clear([subtype]) for subtype in findings.sizes}
     unsure = say_unsure({code: percent for code, percent in clear.items() if percent is not None})
-    notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *on_columns_said]
+    notes = [*sentences_on_visits(findings), answer_sentence(findings), *unsure, *(column.sentence for column in near)]
     notes += [*on_adjustment(findings), *_on_copies(findings)]
     what, step = next_step(findings)
     command = (findings.commands or texts["python"])[step]
     if step == "beyond" and not findings.commands:
-        command = command.format(column=next(column for column in find_near_columns(findings) if column.role))
+        command = command.format(column=next(column for column in near if column.role))
     forms = filter(None, (texts["next"][name] for name in ("look", "run")))
     sentences = [form.format(what=what, command=command) for form in forms]
-    tables = [*_subtypes(findings), tabulate("questions", rows)]
-    return Sheet("Overview", notes, tables, explanations=sentences)
+    return Sheet("Overview", notes, [*_subtypes(findings), tabulate("questions", rows)], explanations=sentences)
 
 
 def say_unsure(clear: Mapping[Code, float]) -> list[str]:
@@ -454,6 +454,6 @@ def next_step(findings: Findings) -> tuple[str, str]:
     if n_subtypes > 1 and small and findings.subjects is not None:
         return texts["small"].format(name=findings.name(small[0])), "table"
     if fit is None or n_subtypes > 1:
-        return texts["table"], "table"
+        return texts["degrees" if findings.answer.basis == "degrees" else "table"], "table"
     score = "" if findings.continuum is None or findings.continuum.is_by_chance else texts["score"]
     return score + texts["one" if fit.subtype_of_.size < 2 else "two"], "table"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import NamedTuple
@@ -12,12 +11,12 @@ import numpy as np
 
 from clinclust.associations.associate import grade_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_suppressed
-from clinclust.data import WORDS, counted
+from clinclust.data import WORDS, counted, data
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
 from clinclust.estimators.fit import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, Fit, n_standing
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.compared import decimals_of, parts
-from clinclust.reporting.findings import Findings, Profiles
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, list_first, listed, number_text, print_figure, translate
 from clinclust.reporting.subtype_table import Choices, SubtypeTable, table_of
 
@@ -45,9 +44,10 @@ def table_of_report(findings: Findings) -> SubtypeTable:
 
 # What marks a subtype: the features that the first page names.
 
-_LEAST_MARK, _LEAST_NAME = 0.25, 0.5
+_LEAST_MARK, _LEAST_NAME, _FAR = 0.25, 0.5, 1.0
 """Distances from all subjects, in standard deviations, below which a feature is no mark, and names no subtype (Cohen
-1988: a medium effect). The healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin"."""
+1988: a medium effect): the healthy majority of a cohort, +0.3 in haemoglobin, is not "higher haemoglobin". From the
+last on it is a mark although no test shows that it differs, as where the 24-year-olds are a subtype by their age."""
 _LENGTHS = ((4, True), (3, True), (2, True), (2, False), (1, False))
 """Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
 _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
@@ -84,7 +84,8 @@ def _choose_rows(findings: Findings) -> list[int]:
     level, tested = findings.significance_level, [row for row in findings.association_rows() if not is_suppressed(row)]
     alike = {row["feature"] for row in tested if grade_of(row, level) == "not shown"}
     rows = [row for row, name in enumerate(profiles.features) if fit is None or name in relevant]
-    return [row for row in rows if profiles.features[row] not in alike] or rows
+    is_far = np.abs(np.nan_to_num(profiles.standardised)).max(axis=1, initial=0.0) >= _FAR
+    return [row for row in rows if is_far[row] or profiles.features[row] not in alike] or rows
 
 
 def marks_of(findings: Findings, n_words: int) -> list[Marks]:
@@ -113,15 +114,11 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
 def _telling_apart(named: list[list[str]]) -> list[int]:
     """Return how many of its marks name each subtype: one, and more where others have the same."""
     numbers = [min(1, len(marks)) for marks in named]
-    while True:
-        called = Counter(frozenset(marks[:number]) for marks, number in zip(named, numbers, strict=True))
-        longer = [
-            min(number + (called[frozenset(marks[:number])] > 1), len(marks))
-            for marks, number in zip(named, numbers, strict=True)
-        ]
-        if longer == numbers:
-            return numbers
-        numbers = longer
+    for _ in range(sum(map(len, named))):  # each round ends, or lengthens at least one
+        called = [frozenset(marks[:number]) for marks, number in zip(named, numbers, strict=True)]
+        more = (number + (called.count(name) > 1) for number, name in zip(numbers, called, strict=True))
+        numbers = [min(number, len(marks)) for number, marks in zip(more, named, strict=True)]
+    return numbers
 
 
 def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tuple[str, bool], str, str]]:
@@ -137,10 +134,10 @@ def _farthest(findings: Findings, rows: list[int], place: int) -> list[tuple[tup
         is_higher = bool(distances[row] > 0)
         side = (profiles.features[row], is_higher)
         if side not in marks and (figures := _read_figures(findings, row, (subtype, ALL_SUBJECTS))):
-            is_name, (here, there) = abs(distances[row]) >= _LEAST_NAME, figures
-            fields = {"arrow": _UP if is_higher else _DOWN, "title": profiles.titles[row]}
+            is_name, (here, there, unit) = abs(distances[row]) >= _LEAST_NAME, figures
+            fields = {"arrow": _UP if is_higher else _DOWN, "title": profiles.titles[row], "unit": unit}
             text = _MARK_WORDS["mark"].format(here=here, there=there, **fields)
-            marks[side] = (text, _name_mark(profiles, row, place, is_higher=is_higher) if is_name else "")
+            marks[side] = (text, _name_mark(findings, row, place, is_higher=is_higher) if is_name else "")
     ranked = [(side, *texts) for side, texts in marks.items()]
     other = next((place for place, (side, *_) in enumerate(ranked) if side[1] != ranked[0][0][1]), 0)
     return [*ranked[:1], *([ranked.pop(other)] if other else []), *ranked[1:]]
@@ -163,8 +160,8 @@ def find_marks_of_kind(findings: Findings, kind: Sequence[int]) -> str:
                 order = np.argsort(profiles.centre[row, [place + 1 for place in places]])
                 least, most = figures[order[0]], figures[order[-1]]
                 here = least if least == most else _MARK_WORDS["from_to"].format(least=least, most=most)
-                fields = {"arrow": arrow, "title": profiles.titles[row], "here": here, "there": figures[-1]}
-                marks.append(str(_MARK_WORDS["mark"].format(**fields)))
+                fields = {"arrow": arrow, "title": profiles.titles[row], "here": here, "there": figures[-2]}
+                marks.append(str(_MARK_WORDS["mark"].format(unit=figures[-1], **fields)))
                 break
     return "\n".join(marks)
 
@@ -182,15 +179,22 @@ def _tell_apart(findings: Findings, rows: list[int], place: int, other: int) -> 
     for row in sorted(shown, key=lambda row: -abs(apart[row])):
         figures = _read_figures(findings, row, (here, there))
         if figures and _has_values(findings, row, there):
-            fields = {"title": profiles.titles[row], "code": findings.code(there), "here": figures[0]}
-            return str(_MARK_WORDS["apart"].format(arrow=_UP if apart[row] > 0 else _DOWN, there=figures[1], **fields))
+            fields = dict(zip(("here", "there", "unit"), figures, strict=True)) | {"title": profiles.titles[row]}
+            arrow, code = _UP if apart[row] > 0 else _DOWN, findings.code(there)
+            return str(_MARK_WORDS["apart"].format(arrow=arrow, code=code, **fields))
     return ""
 
 
-def _name_mark(profiles: Profiles, row: int, place: int, *, is_higher: bool) -> str:
+def _name_mark(findings: Findings, row: int, place: int, *, is_higher: bool) -> str:
     """Return a mark in words, as "older", "higher urea" or "mostly male"; empty where they would be no English."""
+    profiles, schema = findings.profiles, findings.cohort.schema
     title, _, level = profiles.titles[row].replace("_", " ").partition(": ")
-    if not _ENGLISH.fullmatch(title) or (level and not _ENGLISH.fullmatch(level)):
+    share, levels = profiles.centre[row, place + 1], schema[profiles.features[row]].levels or ()
+    others = [str(other) for other in levels if str(other) != level] if level and not is_higher else []
+    if len(others) == 1 and share < 0.5:  # "mostly medical" for "less often surgical"
+        level, is_higher, share = others[0], True, 1.0 - share
+    is_english = _ENGLISH.fullmatch(title) and (not level or _ENGLISH.fullmatch(level))
+    if not is_english or (not level and title.lower() in data("answers")["of_sex"]):  # not "more often sex"
         return ""
     words = level or title
     words = words.lower() if words[1:2].islower() and _MARK_WORDS["lowered"] == "yes" else words
@@ -198,23 +202,23 @@ def _name_mark(profiles: Profiles, row: int, place: int, *, is_higher: bool) -> 
         return str(adjectives[is_higher])
     kind = "number"
     if profiles.summaries[row] == "n":
-        is_most = profiles.centre[row, place + 1] >= 0.5
-        kind = ("level_" if level else "") + (("most" if is_most else "more") if is_higher else "less")
+        kind = ("level_" if level else "") + (("most" if share >= 0.5 else "more") if is_higher else "less")
     return str(_MARK_WORDS[kind].format(words=words, way=_MARK_WORDS["ways"][is_higher]))
 
 
 def _read_figures(findings: Findings, row: int, groups: Sequence[int]) -> list[str]:
-    """Return the numbers of a feature in some groups, with unit; empty if one is withheld, or all are the same."""
+    """Return the numbers of a feature in some groups, and the unit; empty if one is withheld, or all are the same."""
     profiles, compared = findings.profiles, findings.read
     level, summary = profiles.levels[row], profiles.summaries[row]
     feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
-    unit, texts = print_figure("%") if summary == "n" else f" {feature.unit}" if feature.unit else "", []
+    sign, texts = print_figure("%") if summary == "n" else "", []
     for group in groups:
         cell = parts(feature.summaries[level][group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
         text = "" if number is None else number_text(number, "measure", decimals_of(feature, summary))
         texts.append(text.replace("-", "\N{MINUS SIGN}"))
-    return [text + unit for text in texts] if all(texts) and len({*texts}) > 1 else []
+    unit = f" {feature.unit}" if feature.unit and not sign else ""
+    return [*(text + sign for text in texts), unit] if all(texts) and len({*texts}) > 1 else []
 
 
 # What a report says of subtypes of few subjects, and of those that are unions of the groups that the search found.
