@@ -54,8 +54,8 @@ _FEWEST_VALUES, _LEAST_SHARE = 10, 1 / 3
 """Values, and their share of the members, that a mark needs: a median of fewer, or of a minority, marks no subtype."""
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
 _MARK_WORDS = WORDS["overview"]["marks"]
-_ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ -][A-Za-z]{2,})*|[A-Z]{2,}")
-"""A title that can stand in a phrase: "kidney disease", "neck_pain" or "AST", but not "alk_1" or "Falls (past)"."""
+_ENGLISH = re.compile(r"(?=.*[a-z]{4}|\w+$)[A-Za-z][a-z]+(?:[ -][A-Za-z]{2,})*|[A-Z]{2,}")
+"""A title that can stand in a phrase: "kidney disease" or "AST", but not "alk_1", "ank_gi" or "Falls (past)"."""
 
 
 class Marks(NamedTuple):
