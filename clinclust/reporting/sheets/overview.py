@@ -292,11 +292,9 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
     """Return which columns nearly make the subtypes or one division, said alike on page, in Trust and on a terminal."""
     n_named, divisions, schema = findings.n_named, findings.divisions, findings.cohort.schema
     rows: list[tuple[str, int, dict[Any, Any]]] = []
-    few = {subtype for subtype, size in findings.sizes.items() if isinstance(size, int) and size < _SMALL}
     for row in _dominant(findings)[:_MOST_NAMED]:
-        groups = [[subtype for subtype in group if subtype not in few] or group for group in row["groups"]]
-        title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in groups)
-        rows.append(("" if all(len(group) == 1 for group in groups) else title, n_named, row))
+        title = " | ".join(name_together(list(map(findings.name, group)), _SHOWN) for group in row["groups"])
+        rows.append(("" if all(len(group) == 1 for group in row["groups"]) else title, n_named, row))
     named, by_number = {row["column"] for *_, row in rows}, {division.number: division for division in divisions}
     for row in [] if findings.telling is None else findings.telling.to_dict("records"):
         name, division = row["column"], by_number[row["division"]]
@@ -320,8 +318,8 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
         told_by = "described" if is_described and row["told_by"] == "value" else row["told_by"]
         fields["columns"] = _COLUMNS[told_by].format(columns=findings.title_of(row["column"]))
         fields["beyond"] = _COLUMNS["beyond_described" if is_described else "beyond"].format(way=way)
-        sentence = _COLUMNS["nearly" if row["explained"] >= NEARLY else "partly"].format(**fields)
-        near.append(NearColumn(sentence, role, row["column"], is_described))
+        how = "exactly" if right == 1 else "nearly" if row["explained"] >= NEARLY else "partly"
+        near.append(NearColumn(_COLUMNS[how].format(**fields), role, row["column"], is_described))
     return near[:_MOST_NAMED]
 
 
@@ -361,6 +359,8 @@ def overview(findings: Findings) -> Sheet:
     is_more = questions[basis].format(often=often, **{**answer.words, "grades": grades})
     answers: dict[str, Value] = {"more_than_a_continuum": is_more}
     if len(findings.sizes) > 1:
+        if findings.own_membership is not None:
+            answers["clear"] = texts["clear_for"].format(share=np.mean(findings.own_membership >= CLEAR))
         names = list(dict.fromkeys(findings.title_of(column.name) for column in near if not column.is_described))
         if names or not near:
             answers["columns"] = texts["columns"]["one" if names else "no"].format(columns=", ".join(names))
@@ -452,7 +452,7 @@ def next_step(findings: Findings) -> tuple[str, str]:
         return texts["likelihoods"], "check"
     small = [subtype for subtype, size in findings.sizes.items() if isinstance(size, int) and size < _SMALL]
     if n_subtypes > 1 and small and findings.subjects is not None:
-        return texts["small"].format(name=findings.name(small[0])), "table"
+        return texts["small"].format(name=name_together(list(map(findings.name, small)), _SHOWN)), "table"
     if fit is None or n_subtypes > 1:
         return texts["degrees" if findings.answer.basis == "degrees" else "table"], "table"
     score = "" if findings.continuum is None or findings.continuum.is_by_chance else texts["score"]

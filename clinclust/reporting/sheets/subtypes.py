@@ -149,7 +149,8 @@ def find_marks_of_kind(findings: Findings, kind: Sequence[int]) -> str:
     In the liver panel, the two grades of the ill have an albumin of 24 and 32 g/L where everybody's is 42:
     "↓ALB, 24.48 to 31.76 (41.62)".
     """
-    profiles, marks = findings.profiles, []
+    shown = [subtype for subtype in kind if findings.size_of([subtype]) not in range(_FEWEST_VALUES)]
+    profiles, kind, marks = findings.profiles, shown or kind, []  # a grade of two people marks nothing
     places = [profiles.subtypes.index(subtype) for subtype in kind]
     for sign, arrow in ((1.0, _UP), (-1.0, _DOWN)):
         nearest = np.nan_to_num((sign * profiles.standardised[:, places]).min(axis=1))  # no value, or a withheld one: 0
