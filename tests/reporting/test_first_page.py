@@ -492,11 +492,11 @@ def test_the_first_page_names_the_column_before_the_features(role, features, opt
     assert ("which" in sheet.notes[1]) == (role == "describe")
     assert re.search(r"(of|all) 400 \(.*: 50%\)", sheet.notes[1])
     assert f"--{option} sex." in sheet.notes[1]
-    depends = dict(sheet.tables[1].rows).get("Does one column nearly make them?")
-    assert depends == (None if role == "describe" else "Nearly: sex.")
+    depends = dict(sheet.tables[1].rows).get("Nearly one column?")
+    assert depends == (None if role == "describe" else "Yes: sex.")
     columns.pop("sex")
     rows = dict(overview(findings_of_columns(columns, labels, {})).tables[1].rows)
-    assert rows["Does one column nearly make them?"] == "No."
+    assert rows["Nearly one column?"] == "No."
 
 
 def test_the_column_that_nearly_makes_one_division_is_named_with_its_people():

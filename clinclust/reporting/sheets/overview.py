@@ -338,7 +338,7 @@ def _dominant(findings: Findings) -> list[dict[Any, Any]]:
 
 # The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
-_OF_MARKS = 50
+_OF_MARKS = 46
 """Words of the marks and names of a page that is read in a minute, in some 160."""
 _NEAR = 0.1
 """p of one group, below which a page says how near the division was."""
