@@ -149,15 +149,14 @@ def find_marks_of_kind(findings: Findings, kind: Sequence[int]) -> str:
     In the liver panel, the two grades of the ill have an albumin of 24 and 32 g/L where everybody's is 42:
     "↓ALB, 24.48 to 31.76 (41.62)".
     """
-    shown = [subtype for subtype in kind if findings.size_of([subtype]) not in range(_FEWEST_VALUES)]
-    profiles, kind, marks = findings.profiles, shown or kind, []  # a grade of two people marks nothing
+    profiles, marks = findings.profiles, []
     places = [profiles.subtypes.index(subtype) for subtype in kind]
     for sign, arrow in ((1.0, _UP), (-1.0, _DOWN)):
         nearest = np.nan_to_num((sign * profiles.standardised[:, places]).min(axis=1))  # no value, or a withheld one: 0
         far = [row for row in _choose_rows(findings) if nearest[row] >= _LEAST_MARK]
         for row in sorted(far, key=lambda row: -nearest[row]):
             figures = _read_figures(findings, row, (*kind, ALL_SUBJECTS))
-            if figures and all(_has_values(findings, row, subtype) for subtype in kind):
+            if figures and _has_values(findings, row, *kind):
                 order = np.argsort(profiles.centre[row, [place + 1 for place in places]])
                 least, most = figures[order[0]], figures[order[-1]]
                 here = least if least == most else _MARK_WORDS["from_to"].format(least=least, most=most)
@@ -167,8 +166,9 @@ def find_marks_of_kind(findings: Findings, kind: Sequence[int]) -> str:
     return "\n".join(marks)
 
 
-def _has_values(findings: Findings, row: int, subtype: int) -> bool:
-    n, size = findings.profiles.n[row, findings.profiles.subtypes.index(subtype) + 1], findings.sizes[subtype]
+def _has_values(findings: Findings, row: int, *subtypes: int) -> bool:
+    profiles, size = findings.profiles, findings.size_of(subtypes)
+    n = sum(profiles.n[row, profiles.subtypes.index(subtype) + 1] for subtype in subtypes)
     return bool(n >= _FEWEST_VALUES and n >= _LEAST_SHARE * (size if isinstance(size, int) else 0))
 
 
