@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 from calls import calls_of
+from corpus.messy_file import spss
 from corpus.sheets import CELLS
-from corpus.statistical_files import spss
 from old_and_open_workbooks import ods, xlsb
 from raw_workbook import (
     STRICT,
