@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -213,25 +214,9 @@ def test_degrees_fahrenheit_among_celsius_are_converted_with_their_zero(share, m
     assert draft_schema(local["frame"])["temp"].role == "cluster"
 
 
-@scored(
-    [
-        (["Hispanic"] * 40 + ["Asian"] * 30 + ["Hispannic"], True),
-        (["hypertension"] * 40 + ["diabetes"] * 30 + ["hypotension"], False),
-        (["type 1"] * 40 + ["type 3"] * 30 + ["type 2"], False),
-        (["I"] * 30 + ["II"] * 30 + ["III"] * 20 + ["2021-02-01"], True),
-        (["0"] * 30 + ["6-10"] * 30 + ["11-20"] * 20 + ["5-Jan"] * 12, True),
-        (["0"] * 30 + ["6-10"] * 30 + ["11-20"] * 20 + ["5-mal"] * 12, False),
-        (["1"] * 30 + ["2"] * 30 + ["3"] * 20 + ["44228"], True),
-        (["low"] * 40 + ["high"] * 30, False),
-        (["f"] * 40 + ["m"] * 30 + ["femal"], True),
-        (["Yes"] * 40 + ["No"] * 30 + ["yess"], True),
-        (["never"] * 40 + ["current"] * 30 + ["curr"], True),
-        (["mild"] * 40 + ["moderate"] * 30 + ["m"], False),
-        (["A"] * 60 + ["B"] * 30 + ["O"] * 60 + ["AB"] * 4, False),
-        (["I"] * 40 + ["IV"] * 30 + ["III"] * 2, False),
-    ]
-)
-def test_misspelt_levels_and_dates_among_levels_deserve_a_look(cells, is_looked_at):
+@scored(cases_beside(__file__, "misspelt"))
+def test_misspelt_levels_and_dates_among_levels_deserve_a_look(numbers, is_looked_at):
+    cells = [cell for cell, number in numbers.items() for _ in range(number)]
     comment = draft_schema(pd.DataFrame({"x": cells})).comments["x"]
     assert ("another spelling" in comment or "dates among" in comment) == is_looked_at
 
