@@ -12,8 +12,9 @@ from command_line import QUICK, Text, cohort, faults_in, new_subjects
 from inert_texts import original_text
 from scored import scored
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import MAPDP
 from clinclust.methods import PublishedMAPDP
+from schemas import stored_schema
 
 ASSIGN = "assign new.csv --model out"
 
@@ -280,17 +281,7 @@ def sparse():
 def sparse_folder(tmp_path_factory):
     folder, frame = tmp_path_factory.mktemp("sparse"), sparse()
     frame.to_csv(folder / "cohort.csv", index=False)
-    schema = FeatureSchema(
-        [
-            Feature(name="patient", role="id"),
-            Feature(name="age", likelihood="poisson"),
-            Feature(name="crp", likelihood="gaussian", transform="log", limit=["below"]),
-            Feature(name="urea", likelihood="gaussian"),
-            Feature(name="sex", likelihood="bernoulli", levels=("female", "male")),
-            Feature(name=SEPARATED, likelihood="gaussian", role="describe"),
-        ],
-        other_columns="ignore",
-    )
+    schema = stored_schema("sparse")
     PublishedMAPDP(schema, random_state=0, progress=False).fit(frame).save(folder / "out")
     return folder
 

@@ -11,6 +11,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from cases import cases_beside
 from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in, refused_lines
 from reporting.stand_in import sections_of
 from scored import few, scored
@@ -88,16 +89,7 @@ def test_schemas_that_cannot_be_used(command, name, text, word, here, must_refus
 
 
 @scored(["report", "table", "assign"])
-@scored(
-    [
-        ("nowhere", "--model"),
-        ("ot", "'out'"),
-        ("folder", "model.json"),
-        ("cohort.csv", "--model"),
-        ("out/model.json", "--model"),
-        ("damaged", "model.npz"),
-    ]
-)
+@scored(cases_beside(__file__, "no_models"))
 def test_models_that_cannot_be_used(command, name, word, fit, must_refuse):
     for folder in ("folder", "damaged"):
         Path(folder).mkdir(exist_ok=True)

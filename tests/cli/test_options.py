@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cases import cases_beside
 from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort, fail_with, refused_lines
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,20 +177,7 @@ def test_all_that_is_wrong_with_roles_is_one_message(arms, must_refuse):
 
 
 # --- options in messages and in commands to copy ----------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("`header_row`, 1", "--header-row, 1"),
-        ("header_row=N, header_row=0", "--header-row N, --header-row 0"),
-        ("decimal=',' or decimal='.'", "--decimal , or --decimal ."),
-        ("`n_restarts` and `random_state`", f"{RESTARTS} and {SEED}"),
-        ("drop=['a#2', 'b, c']", """--drop 'a#2,"b, c"'"""),
-        ("by='-1'", "--by=-1"),
-        ("`missing_codes`", "`missing_codes`"),
-        ('`decimal: ","`, x=1', '`decimal: ","`, x=1'),
-        ("where='it was sho...", "where='it was sho..."),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), cases_beside(__file__, "as_options"))
 def test_parameters_are_shown_as_options(text, shown):
     assert in_options(text) == shown
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cases import cases_beside
+from cases import cases_beside, read_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -43,7 +43,7 @@ def test_the_unit_of_many_numbers_is_their_unit(unit):
         ["<=60", ">60"],
     ],
 )
-@pytest.mark.parametrize("share", [0.1, 0.5])
+@pytest.mark.parametrize("share", read_beside(__file__)["behind_numbers"])
 def test_a_text_behind_a_number_that_is_no_unit_makes_levels(levels, share):
     n_last = int(share * 120)
     cells = [levels[-1]] * n_last + [levels[place % (len(levels) - 1)] for place in range(120 - n_last)]

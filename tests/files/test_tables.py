@@ -17,7 +17,7 @@ from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import NUMBER, canonical_text, without_letters
 from clinclust.files.notation import looks_like_number, parts_of
-from clinclust.schema import Feature, FeatureSchema
+from schemas import stored_schema
 
 AWKWARD = ["001", "1E5", "None", "NA", "", "nan", " x ", "1,5", "=1+1", 'a "quote"', "two\nlines", "é", "12:30"]
 
@@ -165,13 +165,7 @@ def test_a_character_that_cannot_be_seen_makes_no_second_level_and_no_value(tmp_
     path = tmp_path / "cohort.csv"
     pd.DataFrame([*rows, ["\u200b", "early stage", 9]], columns=["sex", "stage", "n"]).to_csv(path, index=False)
     frame = read_cohort(path)
-    schema = FeatureSchema(
-        [
-            Feature(name="sex", likelihood="bernoulli", levels=["w", "m"]),
-            Feature(name="stage", likelihood="categorical", levels=["early stage", "late stage"]),
-            Feature(name="n", role="ignore"),
-        ]
-    )
+    schema = stored_schema("unseen_characters")
     valid = schema.validate(frame, warn=False)
     assert valid["sex"].tolist()[:-1] == ["m"] * len(UNSEEN)
     assert valid["sex"].isna().sum() == 1

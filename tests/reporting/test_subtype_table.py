@@ -318,17 +318,7 @@ def test_everything_wrong_at_once(comparisons):
         assert part in message
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"features": "tremor"}, "features must be"),
-        ({"summaries": "mode"}, "not 'mode'"),
-        ({"subtypes": []}, "at least one"),
-        ({"columns": ["all", "validated"]}, "validated needs associations"),
-        ({"decimals": -1}, "from 0 to 6, not -1"),
-        ({"between": (1, 2, 3)}, "two different"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), cases_beside(__file__, "no_table"))
 def test_refused(comparisons, arguments, message):
     with pytest.raises(ValueError, match=message):
         cc.subtype_table(comparisons, **arguments)

@@ -16,6 +16,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from cases import cases_beside
 
 from clinclust import compare_subtypes
 from clinclust.reporting import workbook
@@ -323,16 +324,7 @@ def test_as_many_columns_as_excel_has_and_not_one_more(tmp_path):
         workbook_of(tmp_path / "y.xlsx", a_sheet([["x"] * 16_385], columns=many))
 
 
-@pytest.mark.parametrize(
-    ("titles", "headings"),
-    [
-        (("a", "A"), ["a", "A (2)"]),
-        (("a\nb", "a b"), ["a b", "a b (2)"]),
-        ((" ", "=1+1"), ["Column", "=1+1"]),
-        (("a", "a (2)", "a"), ["a", "a (2)", "a (3)"]),
-        (("_x0041_", "A"), ["_x005F_x0041_", "A"]),
-    ],
-)
+@pytest.mark.parametrize(("titles", "headings"), cases_beside(__file__, "headings"))
 def test_headings_of_tables_are_texts_that_differ(tmp_path, titles, headings):
     sheet = workbook_of(tmp_path / "x.xlsx", a_sheet([["x"] * len(titles)], columns=titles))["Data"]
     (table,) = sheet.tables.values()

@@ -17,6 +17,7 @@ from clinclust.errors import CohortError, SchemaError
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import few_of_the_rest, numbers_of_levels, of_wholes, pairs_of_parts
+from schemas import stored_schema
 
 
 def read(cells, **fields):
@@ -177,14 +178,7 @@ def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_
 
 
 WITH_SPIKE = [name for name, likelihood in REGISTRY.items() if "spike" in likelihood.takes]
-SCHEMA = cc.FeatureSchema(
-    [
-        cc.Feature(name="crp", likelihood="gaussian", transform="log", spike=0, limit="below", unit="mg/L"),
-        cc.Feature(name="falls", likelihood="poisson", spike=0),
-        cc.Feature(name="bnp", likelihood="exponential", limit=["above", "below"]),
-        cc.Feature(name="age", likelihood="gaussian"),
-    ]
-)
+SCHEMA = stored_schema("parts")
 TABLE = pd.DataFrame(
     {
         "crp": ["0", "<5", "3 mg/L", "", "1.5"],

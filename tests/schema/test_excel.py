@@ -22,19 +22,11 @@ from clinclust.likelihoods import REGISTRY
 from clinclust.roles import ROLES
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
+from schemas import stored_schema
 
 _TEMPORARY = tempfile.TemporaryDirectory()
 FOLDER = Path(_TEMPORARY.name)
-SCHEMA = FeatureSchema(
-    [
-        Feature(name="patient", role="id"),
-        Feature(name="sex", likelihood="bernoulli", levels=["f", "m"], synonyms={"w": "f", "<= 5": "m"}),
-        Feature(name="crp", likelihood="gaussian", transform="log", spike=0, unit="mg/l", minimum=0.1 + 0.2),
-        Feature(name="pain", likelihood="ordinal", levels=["0", "1", "2"], prior={"lower": [1.5, 2.0]}),
-    ],
-    missing_codes=["", "-9"],
-    rows={"one_row_per": "patient", "keep": "last"},
-)
+SCHEMA = stored_schema("in_excel")
 
 
 def edited(cells, sheet="Schema"):
@@ -114,12 +106,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_rows():
     assert [problem.split(", ")[0] for problem in told] == ["row 2", "row 3", "row 4", "row 5"]
 
 
-SETTINGS = [
-    ({"A3": "titel"}, "sheet Settings, row 3, cell A3: 'titel' is no setting. Did you mean 'title'?"),
-    ({"B2": 2}, "sheet Settings, row 2, cell B2: clinclust: this program reads version 1"),
-    ({"B5": "ignor"}, "sheet Settings, row 5, cell B5: other_columns: must be error or ignore"),
-    ({"B8": "middle"}, "sheet Settings, row 7, cell B7: rows:"),
-]
+SETTINGS = cases_beside(__file__, "settings_sheet")
 
 
 @scored(SETTINGS)

@@ -230,16 +230,7 @@ def test_a_complete_feature_refuses_missing_values():
         schema.validate(pd.DataFrame({"x": ["1", "-9", ""]}))
 
 
-@pytest.mark.parametrize(
-    ("fields", "bad", "good"),
-    [
-        ({"likelihood": "gaussian", "transform": "log"}, 0, 1e-300),
-        ({"likelihood": "gaussian", "transform": "log1p"}, -1, -0.999),
-        ({"likelihood": "gaussian", "transform": "sqrt"}, -0.001, 0),
-        ({"likelihood": "exponential", "transform": "log"}, 0.999, 1),
-        ({"likelihood": "exponential", "transform": "log1p"}, -0.001, 0),
-    ],
-)
+@pytest.mark.parametrize(("fields", "bad", "good"), cases_beside(__file__, "transforms"))
 def test_values_whose_transform_is_not_usable_are_failures(fields, bad, good):
     feature = Feature(name="x", **fields)
     schema = FeatureSchema([feature])
