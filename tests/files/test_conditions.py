@@ -6,7 +6,7 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
-from cases import cases_beside
+from cases import cases_beside, read_beside
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,15 +17,7 @@ from clinclust.files.text_table import TableRead
 SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-VISITS = pd.DataFrame(
-    {
-        "id": ["a", "a", "b", "c", "b"],
-        "visit": ["baseline", "month 6", "baseline", "", "month 6"],
-        "age": ["61", "61.5", "9", "<5", ""],
-        "seen": ["2024-05-31", "2024-11-30", "2023-01-01", "2022-12-31", ""],
-        "Age at onset": ["50", "50", "10", "3", "10"],
-    }
-)
+VISITS = pd.DataFrame(read_beside(__file__)["visits"])
 
 
 def find_rows(condition, frame=VISITS):
@@ -123,13 +115,7 @@ def test_numbers_are_compared_whatever_their_notation(writer, numbers, limit):
 DATES = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31))
 
 
-DATE_WRITERS = {
-    "iso": "%Y-%m-%d",
-    "points": "%d.%m.%Y",
-    "day first": "%d/%m/%Y",
-    "month first": "%m/%d/%Y",
-    "with time": "%d.%m.%Y 12:30",
-}
+DATE_WRITERS = read_beside(__file__)["dates"]
 
 
 CLEAR = datetime.date(2020, 3, 25)
