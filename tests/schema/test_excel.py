@@ -15,7 +15,6 @@ from schema_strategies import schemas
 from scored import scored
 
 import clinclust as cc
-from clinclust.cli import main
 from clinclust.data import data
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import REGISTRY
@@ -200,26 +199,12 @@ def test_the_sum_of_the_items_has_the_published_range(name):
     assert sum(feature.trials for feature in FeatureSchema.of_instrument(name)) == SUMS[name]
 
 
-def test_an_unknown_instrument_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match=r"no instrument 'phq8'.*phq9"):
-        FeatureSchema.of_instrument("phq8")
-
-
-def test_what_is_no_schema_and_no_name_is_refused():
-    with pytest.raises(InputError, match="no instrument None"):
-        FeatureSchema.of_instrument(None)
+@pytest.mark.parametrize(("name", "words"), [("phq8", "no instrument 'phq8'.*phq9"), (None, "no instrument None")])
+def test_an_unknown_instrument_is_refused_with_the_known_ones(name, words):
+    with pytest.raises(InputError, match=words):
+        FeatureSchema.of_instrument(name)
 
 
 def test_the_features_of_all_instruments_make_one_schema():
     together = FeatureSchema([feature for name in instruments() for feature in FeatureSchema.of_instrument(name)])
     assert len(together) == sum(len(FeatureSchema.of_instrument(name)) for name in instruments())
-
-
-def test_the_command_lists_and_prints_them(capsys):
-    assert main(["schemas"]) == 0
-    listed = capsys.readouterr().out
-    assert "phq9: PHQ-9, depression (9 columns)" in listed
-    assert main(["schemas", "phq9"]) == 0
-    assert FeatureSchema.from_yaml(capsys.readouterr().out) == FeatureSchema.of_instrument("phq9")
-    assert main(["schemas", "phq8"]) == 2
-    assert "there is no instrument" in capsys.readouterr().err
