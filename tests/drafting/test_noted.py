@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from cases import read_beside
+from cases import cases_beside, read_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import messy_frames
@@ -35,15 +35,10 @@ def test_the_values_that_a_file_lists_are_the_levels(name, levels, cells, fields
         assert getattr(feature, field) == (tuple(value) if isinstance(value, list) else value), name
 
 
-@scored(
-    [
-        ((("3", "red"), ("1", "green"), ("2", "amber")), "123", ("green", "amber", "red")),
-        ((("c", "red"), ("a", "green"), ("b", "amber")), "abc", ("red", "green", "amber")),
-    ]
-)
+@scored(cases_beside(__file__, "called_ordered"))
 def test_levels_that_a_file_calls_ordered_have_the_order_of_their_codes_or_of_the_file(levels, cells, expected):
-    feature, _ = drafted(cells, levels=levels, kind="ordinal")
-    assert feature.levels == expected
+    feature, _ = drafted(cells, levels=tuple(map(tuple, levels)), kind="ordinal")
+    assert feature.levels == tuple(expected)
     assert feature.traits.is_scale
 
 
