@@ -475,6 +475,17 @@ def test_a_withheld_size_is_withheld_in_sums_too(three):
             assert (cell == "[c]") == (each.subtypes is None or bool({2, 3} & set(side)))
 
 
+def test_names_run_nothing(three, tmp_path):
+    findings = shown(three, {1: "<script>alert(1)</script>", 2: "=1+1", 3: "a\x1b[31m\u202eb"})
+    page = report(findings, tmp_path, ".html").read_text(encoding="utf-8")
+    assert page.count("<script") == 1
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert not set("\x1b\u202e") & set(page)
+    book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))
+    for sheet in book:
+        assert all(cell.data_type != "f" for row in sheet.iter_rows() for cell in row)
+
+
 # --- without a test -----------------------------------------------------------------------------------------------
 
 
