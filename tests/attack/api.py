@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from cases import read_beside
 
 from attack.attempts import Attack, ran
 from clinclust import FeatureSchema, compare_subtypes, write_report
@@ -58,15 +59,7 @@ def _threads(count, rng, folder):
 
 # --- check and fit ---------------------------------------------------------------------------------------------------
 
-_FEATURES = {
-    "sex": ("{name: sex, likelihood: bernoulli, levels: [f, m]}", ("f", "m")),
-    "falls": ("{name: falls, likelihood: poisson}", ("0", "1", "4")),
-    "stage": ("{name: stage, likelihood: binomial, trials: 3}", ("0", "2", "3")),
-    "gait": ("{name: gait, likelihood: gaussian}", ("0.5", "1.25", "-3")),
-    "site": ("{name: site, likelihood: categorical, levels: [x, y, z]}", ("x", "y", "z")),
-    "age": ("{name: age, likelihood: gaussian, role: describe}", ("41", "77.5", "60")),
-    "who": ("{name: who, role: id}", ()),
-}
+_FEATURES = read_beside(__file__)["features"]
 _WRONG = ("many", "9", "-1", "1e999", "inf", "2020-01-01", "NaN", "nan", "0x1", "1,5")
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cases import cases_beside
+from cases import cases_beside, read_beside
 
 from attack.attempts import Attack
 from attack.reading import outcome_of
@@ -14,14 +14,7 @@ _LINES = _SOUND.splitlines()
 
 # Words that the format knows, each with the number of the line it stands on. A typo in any of them is told; one in a
 # name or a text of the user's own is a name or a text, and checked against the table only.
-_WORDS = [
-    *((0, "clinclust"), (1, "title"), (2, "missing_codes"), (3, "other_columns"), (3, "ignore"), (4, "features")),
-    *((5, "role"), (6, "likelihood"), (6, "bernoulli"), (6, "levels"), (6, "label"), (6, "section")),
-    *((7, "binomial"), (7, "trials"), (7, "complete"), (7, "contrast"), (7, "rank"), (8, "ordinal"), (8, "minimum")),
-    *((8, "maximum"), (8, "block"), (9, "categorical"), (10, "poisson"), (10, "prior"), (10, "shape"), (10, "rate")),
-    *((11, "negative_binomial"), (12, "exponential"), (12, "unit"), (12, "transform"), (12, "sqrt")),
-    *((12, "description"), (13, "gaussian"), (14, "describe"), (14, "name")),
-]
+_WORDS = [(line, word) for line, words in read_beside(__file__)["words"] for word in words.split()]
 _KNOWN = cases_beside(Path(__file__).parents[1] / "schema" / "cases.toml", "yaml")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 

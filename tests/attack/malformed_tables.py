@@ -3,9 +3,11 @@
 import io
 import os
 import struct
+from functools import partial, update_wrapper
 
 import numpy as np
 import pandas as pd
+from cases import read_beside
 from raw_workbook import number, row_xml, shared_strings_xml, sheet_xml, text, workbook_bytes, workbook_parts, zipped
 
 from attack.attempts import Attack, ran
@@ -13,6 +15,7 @@ from attack.reading import message_fault, outcome_of
 from clinclust import read_cohort
 
 REFUSED = "refused"
+_PLACES = ("folder", "pipe", "device", "nothing")
 _WORDS = ("mild", "severe", "p01", "1.5", "0", "x y", "é", "12:30", "-9")
 
 
@@ -139,11 +142,7 @@ def _sheet(table, change=None, **more):
     return workbook_bytes(sheet_xml("".join(rows.values())), **more)
 
 
-_CELLS = (
-    *("><f>1+1</f>", "><f>1+1</f><v/>", "><f/>", 't="s"><v>-1</v>', 't="s"><v>99</v>', 't="s"><v>x</v>'),
-    *('t="s"><v></v>', "><v>nan</v>", "><v>1_0</v>", "><v>٣</v>", "><v>1e999</v>", "><v>1,5</v>", 't="b"><v>2</v>'),
-    *('t="q"><v>1</v>', 't="d"><v>soon</v>', "><v>1</v><v>2</v>", 's="99"><v>1</v>', 's="-1"><v>1</v>'),
-)
+_CELLS, _REFERENCES = (read_beside(__file__)[name] for name in ("cells", "references"))
 
 
 def _wrong_cell(rng):
@@ -157,18 +156,7 @@ def _wrong_cell(rng):
 def _wrong_reference(rng):
     table = _table(rng)
     at = _line(table, rng) + 1
-    first, second = (
-        (f"B{at}", f"A{at}"),
-        (f"A{at}", f"A{at}"),
-        (f"A{at + 1}", f"B{at}"),
-        (f"XFE{at}", f"XFF{at}"),
-        ("A0", f"B{at}"),
-        (f"a{at}", f"B{at}"),
-        (f"A0{at}", f"B{at}"),
-        (f"A-{at}", f"B{at}"),
-        ("", f"A{at}"),
-        (f"XFDZZ{at}", f"B{at}"),
-    )[int(rng.integers(0, 10))]
+    first, second = (place.format(at=at, after=at + 1) for place in _REFERENCES[int(rng.integers(0, len(_REFERENCES)))])
     cells = f'<row r="{at}"><c r="{first}" {number(1)}</c><c r="{second}" {number(2)}</c></row>'
     return ".xlsx", _sheet(table, (at, cells)), REFUSED
 
@@ -252,27 +240,16 @@ def _other_suffix(rng):
     return suffix, _joined(table).encode(), table if suffix == ".xls" else REFUSED
 
 
-def _folder(rng):
-    return (".csv", ".xlsx", ".parquet")[int(rng.integers(0, 3))], "folder", REFUSED
-
-
-def _pipe(rng):
-    return (".csv", ".xlsx", ".parquet")[int(rng.integers(0, 3))], "pipe", REFUSED
-
-
-def _device(rng):
-    return (".csv", ".xlsx", ".parquet")[int(rng.integers(0, 3))], "device", REFUSED
-
-
-def _no_file(rng):
-    return (".csv", ".xlsx", ".parquet")[int(rng.integers(0, 3))], "nothing", REFUSED
+def _no_ordinary_file(rng, place):
+    return (".csv", ".xlsx", ".parquet")[int(rng.integers(0, 3))], place, REFUSED
 
 
 MAKERS = (
     *(_other_length, _lone_quote, _quote_and_more, _nul, _zeros_at_the_end, _long_cell, _no_name, _marks),
     *(_unicode_kinds, _line_ends, _said_delimiter, _other_delimiter, _delimiter_at_the_end, _decimal_commas, _noise),
     *(_nothing, _many_columns, _wrong_cell, _wrong_reference, _wrong_row, _no_such_part, _entities, _cut_workbook),
-    *(_locked_workbook, _far_away, _damaged_parquet, _other_suffix, _folder, _pipe, _device, _no_file),
+    *(_locked_workbook, _far_away, _damaged_parquet, _other_suffix),
+    *(update_wrapper(partial(_no_ordinary_file, place=place), _no_ordinary_file) for place in _PLACES),
 )
 
 

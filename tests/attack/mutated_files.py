@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import read_beside
 from old_and_open_workbooks import ods, xls
 from raw_workbook import zipped
 
@@ -18,23 +19,11 @@ from attack.reading import outcome_of
 from clinclust import FeatureSchema, draft_schema, read_cohort
 from clinclust.cli.fit import table_in_partitions
 
-_TOKENS = tuple(
-    token.encode()
-    for token in (
-        *('"', "'", ",", ";", "\t", "\r", "\n", "\0", "\ufeff", "-1", "999999999", "1e999", "nan", "\ud7ff"),
-        *("<", ">", "&", "/>", "</c>", "<c>", "</row>", "<row>", "<v>", "</v>", 't="s"', 't="b"', 'r="A1"'),
-        *('r="XFD1"', "<f>", "&#0;", "<!--", "{", "}", "[", "]", ": ", "- ", "*a", "&a", "!!int", "|", "\n  - "),
-        *("#", "? ", "%YAML", "---", "likelihood"),
-    )
-)
+_TOKENS = tuple(map(str.encode, read_beside(__file__)["tokens"]))
 _SHEET = "xl/worksheets/sheet1.xml"
 _PLACE = re.compile(rb' r="([A-F]?[0-9]+)"')
 _VALUE = re.compile(rb'(?:\w="|<[vtf]>)([^"<&]*)')
-_VALUES = (
-    *("", "0", "1", "-1", "2", "7", "99", "1e999", "nan", "x", "A1", "B2", "XFD1048576", "XFE1", "999999999", "1_0"),
-    *("n", "s", "b", "str", "inlineStr", "e", "d", "true", "rId1", "rId9", "/xl/styles.xml", "../../etc", "visible"),
-    *("hidden", "0 ", "\u0663", "_x0000_", "_xD800_", "General", "[h]", "yyyy", "14", "164"),
-)
+_VALUES = read_beside(__file__)["values"]
 
 
 def _cohort():
@@ -214,16 +203,14 @@ ATTACKS = (
         for kind in ("csv", "tsv", "parquet", "xls", "ods", "sav", "dta", "xpt")
     ),
     Attack("mutated parquet files of a table in partitions", _parts, smoke=15, full=20_000),
-    Attack("mutated xlsx files: the archive", _bytes_of_workbooks, smoke=15, full=20_000),
-    Attack(
-        "mutated xlsx files: the XML inside", functools.partial(_tries, "xlsx", _changed_inside), smoke=15, full=20_000
+    *(
+        Attack(f"mutated xlsx files: {what}", tries, smoke=15, full=20_000)
+        for what, tries in {
+            "the archive": _bytes_of_workbooks,
+            "the XML inside": functools.partial(_tries, "xlsx", _changed_inside),
+            "values in the XML": functools.partial(_tries, "xlsx", _changed_values),
+            "places of cells": _places_in_workbooks,
+        }.items()
     ),
-    Attack(
-        "mutated xlsx files: values in the XML",
-        functools.partial(_tries, "xlsx", _changed_values),
-        smoke=15,
-        full=20_000,
-    ),
-    Attack("mutated xlsx files: places of cells", _places_in_workbooks, smoke=15, full=20_000),
     Attack("mutated schema files", functools.partial(_tries, "yaml", changed), smoke=15, full=20_000),
 )

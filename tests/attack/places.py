@@ -25,7 +25,7 @@ def odd_places(count, rng, folder):
         given, expected = _PLACES[place]
         out = given(folder, command)
         before = _inputs(folder)
-        code, said = _run(_COMMANDS[command](folder, out))
+        code, said = _run(_arguments(command, folder, out))
         yield _fault(f"{command} to {place}", code, said, expected, before, folder)
         for path, content in before.items():
             path.write_bytes(content)
@@ -43,7 +43,7 @@ def full_disks(count, rng, folder):
             command = list(_COMMANDS)[number % len(_COMMANDS)]
             (disk / "filler").write_bytes(b"0" * int(rng.integers(50_000, 65_500)))
             before = _inputs(folder)
-            code, said = _run(_COMMANDS[command](folder, disk / ("d" if command == "fit" else f"t{_SUFFIX[command]}")))
+            code, said = _run(_arguments(command, folder, disk / ("d" if command == "fit" else f"t{_SUFFIX[command]}")))
             fault = _fault(f"{command} on a full disk", code, said, "maybe", before, folder)
             left = sorted(path.name for path in disk.rglob("*") if path.name != "filler")
             yield fault or (f"{command} on a full disk: left {left}" if code and left else None)
@@ -61,40 +61,25 @@ def limits_of_size(count, rng, folder):
         limit = int(rng.integers(0, 30_000))
         target = folder / ("limited" if command == "fit" else f"limited{_SUFFIX[command]}")
         before = _inputs(folder)
-        code, said = _run(_COMMANDS[command](folder, target), limit=limit)
+        code, said = _run(_arguments(command, folder, target), limit=limit)
         fault = _fault(f"{command} with at most {limit} bytes", code, said, "maybe", before, folder)
         yield fault or (f"{command}: left {target.name}" if code and target.exists() and command != "fit" else None)
         subprocess.run(["rm", "-rf", str(target)], check=True)
 
 
 _SUFFIX = {"draft": ".yaml", "assign": ".csv", "table": ".docx", "table as workbook": ".xlsx", "fit": ""}
-# With --overwrite, which only lets them replace what no other rule protects.
 _COMMANDS = {
-    "draft": lambda folder, out: ["draft", f"{folder}/cohort.csv", "--out", str(out), "--overwrite"],
-    "assign": lambda folder, out: [
-        "assign",
-        f"{folder}/cohort.csv",
-        "--model",
-        f"{folder}/model",
-        "--out",
-        str(out),
-        "--overwrite",
-    ],
-    "table": lambda folder, out: [
-        "table",
-        f"{folder}/cohort.csv",
-        "--model",
-        f"{folder}/model",
-        "--out",
-        str(out),
-        "--overwrite",
-    ],
-    "table as workbook": lambda folder, out: _COMMANDS["table"](folder, out),
-    "fit": lambda folder, out: [
-        *("fit", f"{folder}/cohort.csv", "--schema", f"{folder}/schema.yaml", "--out", str(out)),
-        *("--n-restarts", "1", "--n-jobs", "1", "--associations", "none", "--overwrite"),
-    ],
+    "draft": "draft {folder}/cohort.csv",
+    "assign": "assign {folder}/cohort.csv --model {folder}/model",
+    "table": "table {folder}/cohort.csv --model {folder}/model",
+    "table as workbook": "table {folder}/cohort.csv --model {folder}/model",
+    "fit": "fit {folder}/cohort.csv --schema {folder}/schema.yaml --n-restarts 1 --n-jobs 1 --associations none",
 }
+
+
+def _arguments(command, folder, out):
+    """Return the command with --overwrite, which only lets it replace what no other rule protects."""
+    return [*(word.format(folder=folder) for word in _COMMANDS[command].split()), "--out", str(out), "--overwrite"]
 
 
 def _named(name):
@@ -178,7 +163,7 @@ def _prepared(folder):
     features = [{"name": "who", "role": "id"}]
     features += [{"name": name, "likelihood": "poisson"} for name in ("falls", "visits")]
     (folder / "schema.yaml").write_text(yaml.safe_dump({"clinclust": 1, "features": features}), encoding="utf-8")
-    code, said = _run(_COMMANDS["fit"](folder, folder / "model"))
+    code, said = _run(_arguments("fit", folder, folder / "model"))
     assert code == 0, said
 
 

@@ -8,12 +8,14 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import QUICK, Text, cohort, faults_in, new_subjects
+from cases import read_beside
+from command_line import QUICK, Text, cohort, new_subjects
 from inert_texts import original_text
 from scored import scored
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import MAPDP
 from clinclust.methods import PublishedMAPDP
+from schemas import stored_schema
 
 ASSIGN = "assign new.csv --model out"
 
@@ -83,27 +85,9 @@ def test_new_subjects_are_assigned_by_name_of_column(assign):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
-def test_peculiar_new_subjects_are_assigned_and_told_by_their_rows(assign):
-    frame = cohort().head(8)
-    frame.loc[3, "who"] = frame.loc[5, "who"]
-    frame.loc[6, "who"] = "NA"
-    frame.loc[7] = ["NA", *[""] * 5]
-    table, err = assign(frame)
-    rows = [note[note.index("(") + 1 : note.index(")")] for note in err.notes]
-    assert sorted(rows) == ["9", "first: 5, 7", "first: 8, 9"]
-    assert "p005" not in err
-    assert len(table) == 8
-
-
 # --- values that the model does not know ------------------------------------------------------------------------------
 
-ODD = {
-    "a step beyond the scale": ("stage", 9),
-    "a level that no subject had": ("tremor", "perhaps"),
-    "a negative count": ("falls", -1),
-    "half a fall": ("falls", 2.5),
-    "a text": ("crp", "see note"),
-}
+ODD = read_beside(__file__)["odd_values"]
 
 
 @pytest.mark.parametrize("what", ODD)
@@ -125,16 +109,6 @@ def test_one_odd_value_costs_one_subject_its_subtype_or_is_taken_for_missing(ass
     (note,) = err.notes
     assert f"{column} (row 9)" in note
     assert str(value) not in note.replace("row 9", "")
-
-
-def test_several_odd_values_are_listed_together(fit, run_json):
-    new_subjects(stage=(0, 9), tremor=(1, "perhaps"), crp=(1, "see note")).to_csv("new.csv", index=False)
-    facts = run_json(f"{ASSIGN} --out new_subtypes.csv", code=3)
-    assert faults_in(facts) == {"tremor": [3], "stage": [2], "crp": [3]}
-    assert (facts["subjects"], facts["not_assigned"]) == (30, 2)
-    written = pd.read_csv("new_subtypes.csv")
-    assert written.index[written["assigned"] == "no"].tolist() == [0, 1]
-    assert written.index[written["subtype"].isna()].tolist() == [0, 1]
 
 
 @scored(["", "--unseen missing"])
@@ -280,17 +254,7 @@ def sparse():
 def sparse_folder(tmp_path_factory):
     folder, frame = tmp_path_factory.mktemp("sparse"), sparse()
     frame.to_csv(folder / "cohort.csv", index=False)
-    schema = FeatureSchema(
-        [
-            Feature(name="patient", role="id"),
-            Feature(name="age", likelihood="poisson"),
-            Feature(name="crp", likelihood="gaussian", transform="log", limit=["below"]),
-            Feature(name="urea", likelihood="gaussian"),
-            Feature(name="sex", likelihood="bernoulli", levels=("female", "male")),
-            Feature(name=SEPARATED, likelihood="gaussian", role="describe"),
-        ],
-        other_columns="ignore",
-    )
+    schema = stored_schema("sparse")
     PublishedMAPDP(schema, random_state=0, progress=False).fit(frame).save(folder / "out")
     return folder
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside, read_beside
 from command_line import (
     ARGUMENTS,
     CHECK,
@@ -19,7 +20,6 @@ from command_line import (
     FILES_OF_A_MODEL,
     FIT,
     FOR_PYTHON,
-    RESTARTS,
     cohort,
     contents,
     fail_with,
@@ -126,16 +126,7 @@ def test_every_command_explains_its_options_without_python(command, run):
     assert not FOR_PYTHON.search(run(f"{command} --help").out)
 
 
-MISSPELT = {
-    "": {"--sheet": "--shet", "--encoding": "--encodign"},
-    "start": {"--no-open": "--noopen", RESTARTS: RESTARTS[:-1]},
-    "draft": {"--overwrite": "--overwite"},
-    "check": {"--schema": "--shema"},
-    "fit": {"--significance-level": "--significance_level"},
-    "report": {"--model": "--modl", "--suppress": "--supress"},
-    "table": {"--between": "--betwen"},
-    "assign": {"--model": "--modell"},
-}
+MISSPELT = read_beside(__file__)["misspelt"]
 
 
 @scored([(command, pair) for command in ARGUMENTS for pair in {**MISSPELT[""], **MISSPELT[command]}.items()])
@@ -172,16 +163,7 @@ def test_no_name_forges_a_line(line, here, run):
 SECRET = "Zoë-31.12.1950"
 
 
-PLANTED = [
-    ("KeyError", "{}[SECRET]"),
-    ("ZeroDivisionError", "1 / 0"),
-    ("AssertionError", "try: {}[SECRET]\nexcept KeyError as error: raise AssertionError(SECRET) from error"),
-    ("ValueError", "np.zeros(2) + np.ones(3)"),
-    ("ValueError", "int(SECRET)"),
-    ("ValueError", "raise ValueError(SECRET)"),
-    ("UnicodeDecodeError", "b'\\xff'.decode()"),
-    ("ModuleNotFoundError", "import nowhere.to.be"),
-]
+PLANTED = cases_beside(__file__, "planted_bugs")
 
 
 @pytest.mark.parametrize(("kind", "code"), PLANTED)

@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, cohort, exit_code, names_in, severities
+from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, exit_code, names_in, severities
 
 from clinclust import MAPDP, compare_subtypes, read_cohort
 from clinclust.methods import PublishedMAPDP
@@ -36,18 +36,6 @@ def test_reports_say_what_a_block_counts_for(here, run, whole_reports):
     summary = openpyxl.load_workbook("out/subtypes.xlsx")["Summary"]
     assert "Block frailty" in [row[0] for row in summary.values]
     assert f" {2 * worth:.1f}" in Path("out/subtypes.html").read_text(encoding="utf-8")
-
-
-def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
-    frame = cohort().assign(stage=2)
-    frame["who"] = "Zoë " + frame["who"].astype(str)
-    Path("cohort.csv").write_bytes(frame.to_csv(index=False).encode("cp1252"))
-    err = run(FIT).err
-    encoding, constant = err.notes
-    assert len(err.splitlines()) == 2
-    assert "--encoding" in encoding
-    assert "stage" in constant
-    assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
 
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):

@@ -11,7 +11,8 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in, refused_lines
+from cases import cases_beside, read_beside
+from command_line import ARGUMENTS, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in, refused_lines
 from reporting.stand_in import sections_of
 from scored import few, scored
 
@@ -88,16 +89,7 @@ def test_schemas_that_cannot_be_used(command, name, text, word, here, must_refus
 
 
 @scored(["report", "table", "assign"])
-@scored(
-    [
-        ("nowhere", "--model"),
-        ("ot", "'out'"),
-        ("folder", "model.json"),
-        ("cohort.csv", "--model"),
-        ("out/model.json", "--model"),
-        ("damaged", "model.npz"),
-    ]
-)
+@scored(cases_beside(__file__, "no_models"))
 def test_models_that_cannot_be_used(command, name, word, fit, must_refuse):
     for folder in ("folder", "damaged"):
         Path(folder).mkdir(exist_ok=True)
@@ -107,16 +99,6 @@ def test_models_that_cannot_be_used(command, name, word, fit, must_refuse):
 
 
 # --- rows in messages are those of a spreadsheet ----------------------------------------------------------------------
-def test_every_bad_cell_is_named_with_its_row(here, run_json):
-    frame = cohort()
-    frame.loc[0, "falls"] = "several"
-    frame.loc[[5, 6], "stage"] = 7
-    frame.loc[39, "tremor"] = "perhaps"
-    frame.to_csv("cohort.csv", index=False)
-    for command in (CHECK, FIT):
-        assert faults_in(run_json(command, code=2)) == {"falls": [2], "stage": [7, 8], "tremor": [41]}
-
-
 def test_empty_rows_are_counted_in_every_format(here, run_json):
     header, *lines = cohort().assign(falls=["several", *[1] * 39]).to_csv(index=False).splitlines()
     Path("gaps.csv").write_text("\n".join(["", header, "", "", *lines[:19], "", *lines[19:]]), encoding="utf-8")
@@ -141,18 +123,14 @@ def messy(here):
     Path("messy.csv").write_text(f"Clinic\n\n{text}", encoding="utf-8")
 
 
-CHOICES = [
-    "--where \"visit == 'baseline'\" --only who,age,falls --only 'tremor, stage,crp'",
-    "--where \"not visit = 'later'\" --drop 'visit,\"a, b\"'",
-    "--one-row-per who --drop visit --drop '#8'",
-]
+BASELINE = "--where \"visit == 'baseline'\" --only who,age,falls --only 'tremor, stage,crp'"
 
 
 def test_rows_of_a_chosen_part_are_those_of_the_file(messy, run_json):
     lines = Path("messy.csv").read_text(encoding="utf-8").splitlines()
     lines[6] = lines[6].replace(lines[6].split(",")[4], "99")
     Path("messy.csv").write_text("\n".join(lines), encoding="utf-8")
-    assert faults_in(run_json(f"check messy.csv --schema schema.yaml {CHOICES[0]}", code=2)) == {"stage": [7]}
+    assert faults_in(run_json(f"check messy.csv --schema schema.yaml {BASELINE}", code=2)) == {"stage": [7]}
 
 
 @scored(refused_lines("choices").items())
@@ -218,19 +196,7 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits,
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize(
-    ("choice", "shown", "hidden"),
-    few(
-        [
-            ("--where 'falls != 9'", "on falls, which is withheld [c]", "!= 9"),
-            ("--rows 2-39,41-", "Of [c] rows", "2-39"),
-            ("""--where "`Record ID` != 'p003'" """, "on Record ID, which is withheld [c]", "p003"),
-            ("--where 'falls < 3'", "falls < 3 ([c] ", "60 rows"),
-            ("--where 'falls == 0'", "falls == 0 ([c] ", "60 rows"),  # a value that everybody has
-        ],
-        3,
-    ),
-)
+@pytest.mark.parametrize(("choice", "shown", "hidden"), few(cases_beside(__file__, "withheld_rows"), 3))
 def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(
     visits, run, choice, shown, hidden, whole_reports
 ):
@@ -243,16 +209,6 @@ def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(
         assert shown in texts[name]
         assert "Of [c] rows of the table" in texts[name]
     assert not any(hidden in text for text in texts.values())
-
-
-def test_schema_and_command_must_not_contradict_each_other(visits, run, run_json, must_refuse):
-    write_rows("{where: \"visit == 'baseline'\", one_row_per: Record ID}")
-    message = must_refuse(f"{CHECK_VISITS} --where \"visit == 'month 12'\"", naming="visits_schema.yaml")
-    assert RowChoice("visit == 'baseline'", "Record ID").in_words() in message
-    assert RowChoice("visit == 'month 12'").in_words() in message
-    same = "--where \"visit  ==  'baseline'\" --one-row-per 'Record ID'"
-    assert not any("visits_schema.yaml" in note for note in run(f"{CHECK_VISITS} {same}").err.notes)
-    assert run_json(CHECK_VISITS)["subjects"] == 40
 
 
 @scored(
@@ -324,16 +280,6 @@ def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, 
         err = run(f"assign new.csv --model out --out new_out.csv --overwrite {more}").err
         assert len(pd.read_csv("new_out.csv")) == number
         assert ("rows 2-41" in err) is not bool(more)
-
-
-def test_a_draft_remembers_the_rows_of_the_sheet_and_others_contradict_it(sheet, run, must_refuse):
-    out = run("draft sheet.csv --out drafted.yaml --rows 2-41").out
-    assert FeatureSchema.from_yaml("drafted.yaml").rows == RowChoice(rows="2-41")
-    assert "--rows" not in out.commands[-1].options
-    check = "check sheet.csv --schema drafted.yaml"
-    must_refuse(f"{check} --rows 2-50", naming="drafted.yaml 2-41 2-50")
-    run(f"{check} --rows '2 - 41'")
-    run(f"{check} --where 'age > 0'")
 
 
 # --- tables in partitions ---------------------------------------------------------------------------------------------
@@ -431,11 +377,7 @@ def test_files_that_cannot_be_read_are_one_error_that_names_them(damage, partiti
         assert [f"{number}.parquet: " in message for number in range(3)] == [True, False, True]
 
 
-WRITING = {
-    "what was read": ("clinclust.engine.search.partitioned.Store.add", 3, "TMPDIR"),
-    "what was encoded": ("clinclust.engine.search.partitioned.Store.add", 4, "TMPDIR"),
-    "assignments": ("pyarrow.parquet.ParquetWriter.write_table", 2, ""),
-}
+WRITING = read_beside(__file__)["full_disks"]
 
 
 @pytest.mark.parametrize(("name", "number", "variable"), WRITING.values(), ids=WRITING)

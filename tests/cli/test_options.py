@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort, fail_with, refused_lines
+from cases import cases_beside
+from command_line import ARGUMENTS, FIT, QUICK, SCHEMA, cohort, fail_with, refused_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -31,7 +32,6 @@ from clinclust.methods import PublishedMAPDP
 
 # --- what the options of the search change ----------------------------------------------------------------------------
 
-ACCEPTED_FLOORS = {"20": 20, "2": 2, "2%": 0.02, "50%": 0.5, ".5": 0.5, "0.02": 0.02}
 PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}
 
 
@@ -54,30 +54,13 @@ def parameters(here, run, monkeypatch):
 
 
 @pytest.mark.simulation
-@scored(
-    [
-        ("", {}),
-        ("--as-published", PUBLISHED),
-        ("--as-published --block-weights auto", {**PUBLISHED, "block_weights": "auto"}),
-        ("--block-weights none", {"block_weights": None}),
-        ("--n-clusters none", {"n_clusters": None}),
-        ("--coarsening 1", {"coarsening": 1.0}),
-        ("--as-published --n-clusters distinct", {**PUBLISHED, "n_clusters": "distinct"}),
-        ("--as-published --coarsening auto", {**PUBLISHED, "coarsening": "auto"}),
-        ("--select-features yes --coarsening 1", {"coarsening": 1.0, "select_features": True}),
-        ("--select-features no", {"select_features": False}),
-        ("--as-published --select-features auto", {**PUBLISHED, "select_features": "auto"}),
-        ("--hyperparameters greedy --as-published", {**PUBLISHED, "hyperparameters": "greedy"}),
-        ("--concentration 1", {"concentration": 1.0}),
-        ("--max-seconds 7", {"max_seconds": 7.0}),
-        (f"{SEED} 3 {RESTARTS} 5 {JOBS} 1", {"random_state": 3, "n_restarts": 5, "n_jobs": 1}),
-        ("--concentration map --coarsening 1", {"concentration": "map", "coarsening": 1.0}),
-        *((f"--min-size {text}", {"min_size": floor}) for text, floor in ACCEPTED_FLOORS.items()),
-    ]
-)
-def test_options_change_the_recommended_parameters_and_nothing_else(options, expected, parameters):
-    estimator = PublishedMAPDP() if "--as-published" in options else MAPDP()
-    assert parameters(options) == {**estimator.get_params(), "random_state": 0, "progress": False, **expected}
+@scored(cases_beside(__file__, "search_options"))
+def test_options_change_the_recommended_parameters_and_nothing_else(options, changes, parameters):
+    is_published = "--as-published" in options
+    expected = (PublishedMAPDP() if is_published else MAPDP()).get_params() | {"random_state": 0, "progress": False}
+    expected |= PUBLISHED if is_published else {}
+    expected |= {name: None if value == "none" else value for name, value in changes.items()}
+    assert parameters(options) == expected
 
 
 @given(percent=st.decimals("0.01", "50", places=2), number=st.integers(-10, 10**6))
@@ -134,30 +117,6 @@ def test_fit_uses_what_is_asked_for_and_its_page_names_what_forms_no_subtypes(ar
     assert run("assign new.csv --model out").out.startswith("who,subtype")
 
 
-def test_check_takes_the_same_options_and_passes_them_on(arms, run, run_json):
-    options = "--cluster trt --describe falls,crp"
-    check = f"check cohort.csv --schema schema.yaml {options}"
-    facts = run_json(check)
-    assert "trt" in facts["clustered"]
-    assert {*facts["described"]} == {"age", "falls", "crp"}
-    out, err = run(check)
-    assert "{name: trt, likelihood: bernoulli, levels: [drug, placebo]}" in err
-    assert "placebo" not in str(facts)
-    assert "seen (time)" in out.partition(".")[0]  # what forms no subtypes is said first
-    assert options in out.commands[-1]
-
-
-def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run):
-    out = run("draft cohort.csv --ignore falls --describe tremor --cluster trt --out drafted.yaml").out
-    roles = roles_in(FeatureSchema.from_yaml("drafted.yaml"))
-    assert (roles["falls"], roles["tremor"], roles["trt"]) == ("ignore", "describe", "cluster")
-    first = Path("drafted.yaml").read_text("utf-8").splitlines()[0]
-    assert "seen (time), tremor (describe)" in first
-    assert first.removeprefix("# ").partition(".")[0] in " ".join(out.split())
-    assert "--ignore" not in out.commands[-1]  # the schema says it now
-    assert run("draft cohort.csv --ignore falls").out.startswith(first.partition(":")[0])
-
-
 def test_start_drafts_with_the_roles_and_changes_those_of_a_schema_next_to_the_table(arms, run):
     start = f"start cohort.csv --yes --quiet {QUICK}"
     run(f"{start} --ignore age")
@@ -169,27 +128,8 @@ def test_start_drafts_with_the_roles_and_changes_those_of_a_schema_next_to_the_t
     assert MAPDP.load("again").schema_["crp"].role == "describe"
 
 
-def test_all_that_is_wrong_with_roles_is_one_message(arms, must_refuse):
-    check = "check cohort.csv --schema schema.yaml"
-    must_refuse(f"{check} --cluster tremr,seen --describe agee", naming="tremr 'tremor' agee 'age'")
-    must_refuse(f"{check} --cluster seen", naming="seen: `likelihood: gaussian`")  # dates give no likelihood
-
-
 # --- options in messages and in commands to copy ----------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("`header_row`, 1", "--header-row, 1"),
-        ("header_row=N, header_row=0", "--header-row N, --header-row 0"),
-        ("decimal=',' or decimal='.'", "--decimal , or --decimal ."),
-        ("`n_restarts` and `random_state`", f"{RESTARTS} and {SEED}"),
-        ("drop=['a#2', 'b, c']", """--drop 'a#2,"b, c"'"""),
-        ("by='-1'", "--by=-1"),
-        ("`missing_codes`", "`missing_codes`"),
-        ('`decimal: ","`, x=1', '`decimal: ","`, x=1'),
-        ("where='it was sho...", "where='it was sho..."),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), cases_beside(__file__, "as_options"))
 def test_parameters_are_shown_as_options(text, shown):
     assert in_options(text) == shown
 

@@ -22,11 +22,11 @@ from command_line import (
     refused_lines,
     replace_in_commands,
 )
-from scored import few, scored
+from scored import scored
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.writing import changed_files, read_manifest, write_together
+from clinclust.files.writing import changed_files, read_manifest
 from clinclust.methods import PublishedMAPDP
 from clinclust.reporting import report
 
@@ -219,33 +219,6 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
     assert_is_whole(FILES_OF_A_MODEL)
 
 
-@pytest.mark.parametrize("lost", few(["model.npz", "model.json"], 1))
-def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it_is_written_again(
-    fit, fitted, run, must_refuse, lost
-):
-    child = os.fork()
-    if child == 0:
-        replace = os.replace
-
-        def die(source, target):
-            if Path(target) == Path("out", lost):
-                os._exit(9)
-            replace(source, target)
-
-        os.replace = die
-        with write_together("out", replacing=FILES) as folder:
-            MAPDP.load(fitted).set_params(n_restarts=3).save(folder)
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    assign = "assign cohort.csv --model out --out new.csv"
-    assert lost in must_refuse(assign)
-    shutil.copy(fitted / lost, "out")
-    if lost == "model.npz":  # of the other model
-        must_refuse(assign, naming="manifest.json")
-    run(f"{FIT} --overwrite")
-    run(assign)
-
-
 def test_the_temporary_files_of_a_workbook_stay_beside_it(fit, monkeypatch):
     """A kill leaves them where the next run looks, and nothing of patients in the folder for temporary files."""
     Path("temporary").mkdir()
@@ -269,10 +242,3 @@ def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run, whole_report
     page = Path("out/subtypes.html").read_text(encoding="utf-8")
     assert "1 Common" in page
     assert "Rare" not in page
-
-
-def test_a_cohort_too_small_to_share_has_no_reports(here, run, whole_reports):
-    out, err = run(f"{FIT} --suppress 40", code=3)
-    assert all(name in err for name in REPORTS)
-    assert not any(name in out for name in REPORTS)
-    assert_is_whole([*FILES_OF_A_MODEL, "sharing.json"])

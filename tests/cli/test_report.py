@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside
 from command_line import FILES, REPORTS, RESTARTS, Text, cohort, contents, names_in
 from reporting.stand_in import sections_of
 from scored import scored
@@ -110,16 +111,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("change", OTHERS)
-@scored(
-    [
-        "report cohort.csv --model out --overwrite",
-        "table cohort.csv --model out --out t.csv",
-        "check cohort.csv --model out",
-        "compare cohort.csv --model out",
-        "impute cohort.csv --model out --out o.csv",
-        "validate cohort.csv --cohort cohort.csv --model out",
-    ]
-)
+@scored(cases_beside(__file__, "of_a_cohort"))
 def test_another_cohort_is_refused(line, change, fit, must_refuse):
     OTHERS[change](cohort()).to_csv("cohort.csv", index=False)
     message = must_refuse(line)

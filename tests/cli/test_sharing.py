@@ -23,7 +23,7 @@ from schemas import stored_text
 pytestmark = pytest.mark.usefixtures("whole_reports")
 N = 80
 TABLE = "table cohort.csv --model out --out"
-PLANTED = read_beside(__file__)["planted"]
+PLANTED, PLANTED_IN = (read_beside(__file__)[name] for name in ("planted", "planted_in"))
 RULES = stored_text("planted")
 
 
@@ -45,24 +45,8 @@ def cohort():
             "course": "mild",
         }
     ).astype(object)
-    rows = iter(range(0, N, 3))
-    for column, value in (
-        *[("origin", PLANTED["a level of a categorical feature"])] * 2,
-        ("pain", PLANTED["a level of an ordered one"]),
-        *[("diagnosis", PLANTED["a level of a described feature"])] * 3,
-        ("ward", PLANTED["a level of an ignored column"]),
-        *[("fever", PLANTED["a yes of few"])] * 2,
-        ("fever", PLANTED["a synonym"]),
-        ("visits", PLANTED["a code for missing"]),
-        ("weight", f"72.5 {PLANTED['a mark']}"),
-        ("weight", PLANTED["the lowest weight"]),
-        ("weight", PLANTED["the highest weight"]),
-        ("visits", PLANTED["the highest count"]),
-        ("score", PLANTED["the highest score"]),
-        ("walk", f"5.1 {PLANTED['a unit that one cell has']}"),
-        ("course", PLANTED["a value that is excluded"]),
-    ):
-        frame.loc[next(rows), column] = value
+    for row, (column, text) in zip(range(0, N, 3), PLANTED_IN, strict=False):
+        frame.loc[row, column] = text.format_map(PLANTED)
     return frame
 
 
@@ -134,19 +118,6 @@ def test_counts_are_rounded_besides(shared, run):
     assert "--suppress 10 --round-to 5" in run(f"{TABLE} t.html --round-to 5").out
     assert "rounded" in Path("t.html").read_text(encoding="utf-8")
     assert found_in(Path("t.html")) == set()
-
-
-def test_what_cannot_be_shared_is_refused_unless_it_is_asked_for(shared, run, must_refuse):
-    for line in (
-        "compare cohort.csv --model out",
-        "outcomes cohort.csv --model out --outcome walk",
-        "validate cohort.csv --model out --cohort cohort.csv",
-        "assign cohort.csv --model out --cohort cohort.csv",
-        "report cohort.csv --model out --out new --stability 5",
-    ):
-        must_refuse(line, naming="--suppress 10 0")
-    err = run("compare cohort.csv --model out --suppress 0 --method 'none of them'", code=2).err
-    assert "'none of them'" in err.splitlines()[-1]
 
 
 def test_the_record_is_listed_and_checked(shared, run, must_refuse):

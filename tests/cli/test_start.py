@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import read_beside
 from command_line import FILES, QUICK, SCHEMA, SEED, cohort, fail_with, names_in
 
 from clinclust import MAPDP, FeatureSchema, read_cohort
@@ -71,13 +72,7 @@ def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, ru
     assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
-STAGES = {
-    "reading": ("clinclust.files.formats.recognise_kind", []),
-    "drafting": ("clinclust.cli.fit.draft_schema", []),
-    "checking": ("clinclust.cli.fit.prepared", ["cohort.yaml"]),
-    "searching": ("clinclust.MAPDP.fit_prepared", ["cohort.yaml"]),
-    "saving": ("clinclust.MAPDP.save", ["cohort.yaml"]),
-}
+STAGES = read_beside(__file__)["stages"]
 
 
 @pytest.mark.parametrize(

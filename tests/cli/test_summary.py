@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from cases import read_beside
 from command_line import QUICK, cohort
 
 from clinclust import MAPDP
@@ -108,13 +109,7 @@ WITH_A_SECRET = {  # and the commands that show it
     "total": ("draft fit", lambda frame: f'{frame.to_csv(index=False)}"Total {SECRET}",1,1,,1,1\n'),
     "note": ("draft assign", lambda frame: f'{frame.to_csv(index=False)}"Note: {SECRET}"\n'),
 }
-COMMANDS = {
-    "draft": ["draft", "secret.csv", "--out", "draft.yaml"],
-    "where": ["draft", "secret.csv", "--out", "draft.yaml", "--where", "visit < '2020-01-05' or tremor == 'Zwerchfel'"],
-    "check": ["check", "secret.csv", "--schema", "schema.yaml"],
-    "fit": ["fit", "secret.csv", *FIT[2:-1]],
-    "assign": ["assign", "secret.csv", "--model", "out", "--out", "a.csv"],
-}
+COMMANDS = read_beside(__file__)["of_a_secret"]
 
 
 @pytest.mark.parametrize("held", WITH_A_SECRET)

@@ -3,9 +3,7 @@
 A case says what must be noted of each column, and which remarks are made. Labels, codes and forms are made up.
 """
 
-from dictionary_corpus.choices import CHOICES
-from dictionary_corpus.codebooks import CODEBOOKS
-from dictionary_corpus.fields import FIELDS
+from dictionary_corpus.case import stored
 from dictionary_corpus.projects import PROJECTS
 
-CASES = {**FIELDS, **CHOICES, **PROJECTS, **CODEBOOKS}
+CASES = {**stored("fields"), **stored("choices"), **PROJECTS, **stored("codebooks")}

@@ -1,8 +1,15 @@
-"""A data dictionary, the export of 60 subjects that it describes, and what must be understood of it."""
+"""A data dictionary, the export of 60 subjects that it describes, and what must be understood of it.
+
+A case of a toml has the keys of `Case`, and `fields` instead of a table if it is a REDCap project. Of a column of its
+export it says the texts, of which the first are the most frequent; the one text of all, in which {} is the number of
+the subject; a mean and an SD, and what the last subjects have instead; or the lowest and the highest whole number.
+"""
 
 import csv
 import io
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -85,8 +92,47 @@ def asked(name, kind="text", label="", **more):
 
 RECORD = asked("record_id", label="Record ID")
 IDS = [str(number) for number in range(1, N + 1)]
-ID_NOTES = {"record_id": {"label": "Record ID", "section": "Base", "kind": "id"}}
+SEX = asked("sex", "radio", choices="1, Male | 2, Female")
 draw = np.random.default_rng(2024)
+
+
+def project_case(fields, export, notes, *, api=False, **more):
+    """Return the case of a project whose first field is the record; the site is in no section."""
+    notes = {"record_id": {"label": "Record ID", "kind": "id"}, **notes}
+    for name, note in notes.items():
+        if "label" in note and note.get("role") != "site":
+            notes[name] = {"section": "Base", **note}
+    return Case(project(RECORD, *fields, api=api), {"record_id": IDS, **export}, notes, **more)
+
+
+def stored(topic):
+    """Return the cases of a toml by their names."""
+    content = tomllib.loads(Path(__file__).with_name(f"{topic}.toml").read_text(encoding="utf-8"))
+    return {name: _of_stored(**case) for name, case in content.items()}
+
+
+def _of_stored(export, fields=None, drafted=None, **case):
+    case["export"] = {name: _cells(described) for name, described in export.items()}
+    case["drafted"] = {name: _typed(expected) for name, expected in (drafted or {}).items()}
+    return Case(**case) if fields is None else project_case([asked(**entry) for entry in fields], **case)
+
+
+def _typed(expected):
+    """Return fields of a feature: a list is a tuple, and "" is None."""
+    values = {name: None if value == "" else value for name, value in expected.items()}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _cells(described):
+    if isinstance(described, list):
+        return some(*described)
+    if isinstance(described, str):
+        return [described.format(number) for number in IDS]
+    if "lowest" in described:
+        return [str(value) for value in draw.integers(described["lowest"], described["highest"] + 1, N)]
+    last = described.get("last", [])
+    cells = around(described["mean"], described["sd"], described.get("digits", 1))[len(last) :]
+    return [*(cell.replace(".", described.get("decimal", ".")) for cell in cells), *last]
 
 
 def some(*texts):
@@ -98,24 +144,3 @@ def some(*texts):
 
 def around(mean, spread, digits=1):
     return [f"{number:.{digits}f}" for number in draw.normal(mean, spread, N)]
-
-
-def noted(label, **more):
-    return {"label": label, "section": "Base", **more}
-
-
-def one_project(*fields, export, notes, **more):
-    """Return the case of a project whose first field is the record."""
-    api = more.pop("api", False)
-    return Case(project(RECORD, *fields, api=api), {"record_id": IDS, **export}, {**ID_NOTES, **notes}, **more)
-
-
-def lists(*pairs):
-    return [list(pair) for pair in pairs]
-
-
-YES_NO = lists(("0", "No"), ("1", "Yes"))
-BOX = lists(("0", "Unchecked"), ("1", "Checked"))
-SEX = asked("sex", "radio", choices="1, Male | 2, Female")
-SEX_NOTES = noted("Sex", levels=lists(("1", "Male"), ("2", "Female")))
-SEX_DRAFT = {"likelihood": "bernoulli", "levels": ("Male", "Female"), "synonyms": {"1": "Male", "2": "Female"}}

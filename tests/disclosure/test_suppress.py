@@ -18,6 +18,8 @@ from clinclust.disclosure import audit_disclosure, withhold_associations
 from clinclust.disclosure.counts import rounded
 from clinclust.reporting.findings import with_pooled_means
 
+from .test_attacker import compositions
+
 SUMMARIES = ["n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"]
 TESTS = ["statistic", "df", "df2", "p", "q", "standardised_difference", "significant", "estimate", "lower", "upper"]
 
@@ -26,16 +28,20 @@ def comparisons_of(columns, groups, schema):
     return compare_subtypes(pd.DataFrame(columns), groups, schema)
 
 
-def of_counts(table, levels=None):
+def of_counts(table, levels=None, likelihood=None):
     """Comparisons of one feature x from its counts: levels and missing values by subtypes."""
-    table = np.asarray(table)
-    levels = levels or [f"level {row}" for row in range(len(table) - 1)]
-    values = [*levels, None]
-    column = [value for group in table.T for value, count in zip(values, group, strict=True) for _ in range(count)]
-    likelihood = "bernoulli" if len(levels) == 2 else "categorical"
-    schema = FeatureSchema([Feature(name="x", likelihood=likelihood, levels=tuple(levels))])
-    groups = np.repeat(np.arange(table.shape[1]), table.sum(axis=0))
-    return comparisons_of({"x": np.array(column, dtype=object)}, groups, schema)
+    return of_features({"x": table}, levels, likelihood)
+
+
+def of_features(tables, levels=None, likelihood=None):
+    """The same of several features of the same subjects."""
+    tables = {name: np.asarray(table) for name, table in tables.items()}
+    first = next(iter(tables.values()))
+    levels = levels or [f"level {row}" for row in range(len(first) - 1)]
+    columns = {name: np.concatenate([np.repeat([*levels, None], n) for n in table.T]) for name, table in tables.items()}
+    kind = likelihood or ("bernoulli" if len(levels) == 2 else "categorical")
+    schema = FeatureSchema([Feature(name=name, likelihood=kind, levels=tuple(levels)) for name in tables])
+    return comparisons_of(columns, np.repeat(np.arange(first.shape[1]), first.sum(axis=0)), schema)
 
 
 def numbered(groups):
@@ -327,12 +333,6 @@ NUMBERS = ("n", "missing", "count", "percent", "mean")
 DECIMALS = {"percent": 1, "mean": 2}
 
 
-def compositions(total, parts):
-    if parts == 1:
-        return [(total,)]
-    return [(first, *rest) for first in range(total + 1) for rest in compositions(total - first, parts - 1)]
-
-
 def every_table(sizes, n_rows):
     """All tables (tables, rows, groups) of these sizes; the first group is all subjects."""
     columns = product(*(compositions(size, n_rows) for size in sizes))
@@ -502,8 +502,7 @@ def rounded_sizes_protect(cells, two_levels):
     table = np.array(cells).reshape(3, 2)
     table[0] += np.maximum(4 - table.sum(axis=0), 0)
     table = table[:, np.argsort(-table.sum(axis=0), kind="stable")]
-    levels = ["no", "yes"] if two_levels else ["a", "b"]
-    whole = of_counts(table, levels) if two_levels else _categorical(table, levels)
+    whole = of_counts(table, ["no", "yes"]) if two_levels else of_counts(table, ["a", "b"], "categorical")
     shared = suppress_small_cells(whole, **RULE)
     order = [1, 0, 2] if two_levels else [0, 1, 2]  # a yes/no feature shows its second level
     counts = counts_that_agree(shared, table.sum(axis=0).tolist(), 1 if two_levels else 2)
@@ -521,7 +520,7 @@ def test_no_small_count_is_known_closely_with_the_sizes_that_other_features_tell
     sizes = np.maximum(tables.sum(axis=1).max(axis=0), 4)
     tables[:, 2] += sizes - tables.sum(axis=1)
     tables = tables[:, :, np.argsort(-sizes, kind="stable")]
-    whole = _categorical_features(tables, ["a", "b"])
+    whole = of_features(dict(zip("xy", tables, strict=True)), ["a", "b"], "categorical")
     shared = suppress_small_cells(whole, **RULE)
     agreeing = [counts_that_agree(part, np.sort(sizes)[::-1].tolist(), 2) for _, part in shared.groupby("feature")]
     possible = set.intersection(*({tuple(counts) for counts in each[:, :3].sum(axis=1)} for each in agreeing))
@@ -531,27 +530,9 @@ def test_no_small_count_is_known_closely_with_the_sizes_that_other_features_tell
 
 
 def test_rounded_numbers_do_not_tell_that_nobody_has_a_value():
-    nobody, somebody = (_categorical(np.array([[a, 3], [0, 3], [7 - a, 2]]), ["a", "b"]) for a in (0, 1))
+    nobody, somebody = (of_counts([[a, 3], [0, 3], [7 - a, 2]], ["a", "b"], "categorical") for a in (0, 1))
     shared = [suppress_small_cells(whole, **RULE) for whole in (nobody, somebody)]
     pd.testing.assert_frame_equal(*(each[each["kind"] == "summary"] for each in shared))
-
-
-def _categorical(table, levels):
-    return _categorical_features(table[np.newaxis], levels)
-
-
-def _categorical_features(tables, levels):
-    frame = pd.DataFrame(
-        {
-            f"x{number}": np.array(
-                [value for group in table.T for value, n in zip([*levels, None], group, strict=True) for _ in range(n)],
-                dtype=object,
-            )
-            for number, table in enumerate(tables)
-        }
-    )
-    schema = FeatureSchema([Feature(name=name, likelihood="categorical", levels=tuple(levels)) for name in frame])
-    return compare_subtypes(frame, np.repeat(np.arange(2), tables[0].sum(axis=0)), schema)
 
 
 def test_the_sizes_of_a_rounded_frame_are_rounded_and_known_to_the_audit():

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - tables of cases read best with one case a line
 """What a file says of its columns comes before what their values show; nothing in a column is lost."""
 
 import warnings
@@ -6,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside, read_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import messy_frames
@@ -28,44 +28,17 @@ def drafted(cells, **notes):
     return schema["x"], schema.comments["x"]
 
 
-SEVERITY = (("0", "none"), ("1", "mild"), ("2", "severe"))
-SEX = (("1", "male"), ("2", "female"))
-LEVELS = {
-    "labels are the levels, in the order of the file": (SEX, "12", {"levels": ("male", "female"), "synonyms": {"1": "male", "2": "female"}}),
-    "yes comes second": ((("1", "Yes"), ("2", "No")), "12", {"likelihood": "bernoulli", "levels": ("No", "Yes")}),
-    "in German too": ((("1", "vorhanden"), ("2", "nicht vorhanden")), "12", {"levels": ("nicht vorhanden", "vorhanden")}),
-    "three without an order": ((("a", "A1"), ("b", "B7"), ("c", "C")), "abc", {"likelihood": "categorical", "levels": ("A1", "B7", "C")}),
-    "a value that is not listed": (SEX, "123", {"likelihood": "categorical", "levels": ("male", "female", "3")}),
-    "a word for missing": (SEX, ["1", "2", "refused"], {"levels": ("male", "female"), "missing_codes": ("refused",)}),
-    "cells that hold labels": (SEX, ["male", "FEMALE"], {"levels": ("male", "female"), "synonyms": {"1": "male", "2": "female", "FEMALE": "female"}}),
-    "codes written in another way": (SEX, ["1.0", "02"], {"synonyms": {"1": "male", "1.0": "male", "2": "female", "02": "female"}}),
-    "labels that are codes of others": ((("1", "2"), ("2", "1")), "12", {"levels": ("2", "1"), "description": "2 = 1; 1 = 2"}),
-    "one value only": (SEX, "1", {"role": "ignore"}),
-    "one value, or missing": ((("0", "none"),), ["0", "NA"], {"role": "ignore"}),
-    "ordered words": (SEVERITY, "012", {"levels": ("none", "mild", "severe")}),
-    "ordered words in the other order": (SEVERITY[::-1], "012", {"levels": ("none", "mild", "severe")}),
-    "ends with labels": ((("0", "not at all"), ("1", "1"), ("2", "2"), ("3", "very much so")), "0123", {"levels": ("not at all", "1", "2", "very much so")}),
-    "an ordered value that is not listed": ((("0", "none"), ("1", "mild"), ("3", "severe")), "0123", {"levels": ("none", "mild", "2", "severe")}),
-    "a label that means missing": ((*SEVERITY, ("9", "Not known")), "0129", {"levels": ("none", "mild", "severe"), "missing_codes": ("9",)}),
-}  # fmt: skip
+@scored([(name, *case) for name, case in read_beside(__file__)["listed_levels"].items()])
+def test_the_values_that_a_file_lists_are_the_levels(name, levels, cells, fields):
+    feature, _ = drafted(cells, levels=tuple(map(tuple, levels)))
+    for field, value in fields.items():
+        assert getattr(feature, field) == (tuple(value) if isinstance(value, list) else value), name
 
 
-@scored(LEVELS)
-def test_the_values_that_a_file_lists_are_the_levels(name):
-    levels, cells, fields = LEVELS[name]
-    feature, _ = drafted(cells, levels=levels)
-    assert {field: getattr(feature, field) for field in fields} == fields
-
-
-@scored(
-    [
-        ((("3", "red"), ("1", "green"), ("2", "amber")), "123", ("green", "amber", "red")),
-        ((("c", "red"), ("a", "green"), ("b", "amber")), "abc", ("red", "green", "amber")),
-    ]
-)
+@scored(cases_beside(__file__, "called_ordered"))
 def test_levels_that_a_file_calls_ordered_have_the_order_of_their_codes_or_of_the_file(levels, cells, expected):
-    feature, _ = drafted(cells, levels=levels, kind="ordinal")
-    assert feature.levels == expected
+    feature, _ = drafted(cells, levels=tuple(map(tuple, levels)), kind="ordinal")
+    assert feature.levels == tuple(expected)
     assert feature.traits.is_scale
 
 

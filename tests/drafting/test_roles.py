@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside, read_beside
 from scored import scored
 
 from clinclust.drafting import draft_schema
@@ -20,42 +21,8 @@ def role_of(name, cells, **others):
     return draft_schema(pd.DataFrame({**FEATURE, **others, name: cells}))[name].role
 
 
-ROLES_OF_TWO_VALUES = {
-    "arm": ["trt", "Randomization", "treatment_group", "study arm", "Randomisierung", "tratamiento", "braccio"],
-    "outcome": [
-        *("death", "Died", "status", "relapse", "os_event", "fustat", "target", "DSS_STATUS", "VITAL_STATUS", "dead"),
-        *("NEW_TUMOR_EVENT_AFTER_INITIAL_TREATMENT", "desenlace", "exitus", "\u00d3bito", "\u8f6c\u5f52", "Verstorben"),
-        *("readmission_30d", "hospital_mortality", "icu_death", "d\u00e9c\u00e8s", "censdead", "cause_of_death"),
-        *("mrs_90d", "śmierć", "Dødsårsag", "사망여부", "\u0388\u03ba\u03b2\u03b1\u03c3\u03b7"),
-        *("discharge_disposition", "avliden", "komplikation", "\u0438\u0441\u0445\u043e\u0434", "\u8ee2\u5e30"),
-    ],
-    "site": [
-        *("center", "Hospital", "study_site", "Zentrum", "investigator_id", "interviewer", "psu", "strata"),
-        *("enrolled_by", "sjukhus", "Ośrodek", "병원명", "consent", "Digitador", "data_source"),
-    ],
-    "describe": [
-        *("diagnosis", "true_class", "Gruppe", "subtype", "Phenotype", "Category", "species"),
-        *("diagn\u00f3stico", "\u0434\u0438\u0430\u0433\u043d\u043e\u0437"),
-    ],
-    "cluster": [
-        *("prior_treatment", "smoking_status", "marital_status", "hours_at_school", "student_status", "HIV_status"),
-        *("menopausal_status", "death_anxiety", "family_history_death", "prior_relapse", "life_events_score"),
-        *("\u0438\u0441\u0445\u043e\u0434\u043d\u044b\u0439", "Schichtarbeit", "tiempo_evolucion", "reingreso_previo"),
-        *("blood_group", "age_group", "mother_deceased", "urban", "mortality_risk", "weight_class"),
-    ],
-}
-ROLES_OF_NUMBERS = {
-    "time": [
-        *("time", "futime", "survTime", "rfstime", "time to death", "OS", "follow_up", "survivaltime", "days_to_event"),
-        *("OS_MONTHS", "length_of_stay", "seguimiento", "\u968f\u8bbf\u65f6\u95f4", "date_of_birth", "DT_NOTIFIC"),
-        *("uppfoljningstid", "takip_suresi", "time_in_hospital", "\u5728\u9662\u65e5\u6570"),
-    ],
-    "site": [
-        *("res_zip", "postcode", "municipality_code", "sampling_weight", "survey_weights", "weights", "WTMEC2YR"),
-        "pspwght",
-    ],
-    "cluster": ["age", "disease_duration", "years_of_school", "weight", "TAG", "lab1", "unit3", "timed_walk"],
-}
+ROLES_OF_TWO_VALUES = read_beside(__file__)["roles_of_two_values"]
+ROLES_OF_NUMBERS = read_beside(__file__)["roles_of_numbers"]
 
 
 def roles_of(names, cells):
@@ -74,23 +41,7 @@ def test_names_say_which_numbers_are_times_places_and_weights(role, names):
     assert roles_of(names, DAYS) == dict.fromkeys(names, role)
 
 
-@scored(
-    [
-        "edad sexo evolucion:outcome fecha:time municipio:site",
-        "alter geschlecht tod:outcome ort:site AGS:site",
-        "kon alder dod:outcome lan:site",
-        "age sex tod:cluster x:cluster dismeth:cluster V024:cluster tran_out:cluster NECROPSIA:cluster",
-        "USUBJID SITEID:site EOSSTT:outcome DTHADY:time LDDTHELD:time TRT01AN:arm SAFFL:describe COMP24FL:outcome",
-        "NU_IDADE_N:cluster CS_SEXO:cluster EVOLUCAO:outcome CO_MUN_RES:site SEM_NOT:time UTI:outcome FEBRE:cluster",
-        "startage:cluster admimeth:cluster dismeth:outcome epidur:time procode3:site lsoa11:site imd04:cluster",
-        "anchor_age:cluster anchor_year_group:time hospital_expire_flag:outcome dbsource:site admission_type:cluster",
-        "RIDAGEYR:cluster BMXBMI:cluster SDDSRVYR:time SIAPROXY:site MORTSTAT:outcome PERMTH_EXM:time",
-        "V005:site V024:site V012:cluster V106:cluster V190:cluster V445:cluster V008:time SDISTRI:site",
-        "PX_STAT:outcome GTIME_KI:time GSTATUS_KI:outcome CTR_CODE:site ETHCAT:cluster COLD_ISCH_KI:cluster",
-        "MAGER:cluster PRIORLIVE:cluster AB_NICU:outcome RESTATUS:site F_MHISP:site DOB_WK:time RF_GDIAB:cluster",
-        "cod_mun_r:site nmun_notif:site con_fin_:outcome pac_hos_:outcome per_etn_:cluster gp_gestan:cluster",
-    ]
-)
+@scored(cases_beside(__file__, "names"))
 def test_words_count_in_tables_of_their_language_and_names_in_those_of_their_source(table):
     expected = dict(pair.split(":") for pair in table.split() if ":" in pair)
     roles = roles_of([pair.split(":")[0] for pair in table.split()], DAYS)
@@ -145,18 +96,7 @@ def test_years_of_an_exposure_are_no_time_to_its_status():
     assert role_of("ca125", DAYS, ca125_status=(DAYS > 300).astype(int)) == "cluster"
 
 
-@scored(
-    [
-        (["placebo", "drug"], "arm"),
-        (["usual care", "exercise", "both"], "arm"),
-        (["alive", "dead", "lost"], "outcome"),
-        (["1:DECEASED", "0:LIVING"], "outcome"),
-        (["cura", "óbito"], "outcome"),
-        (["COMPLETED", "DISCONTINUED"], "outcome"),
-        (["PD", "HC"], "describe"),
-        (["mild", "severe"], "cluster"),
-    ]
-)
+@scored(cases_beside(__file__, "levels_of_roles"))
 def test_levels_say_what_a_column_is_whatever_its_name(levels, role):
     assert role_of("x", rng.choice(levels, N)) == role
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside, read_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -29,19 +30,7 @@ def test_the_unit_of_many_numbers_is_their_unit(unit):
     np.testing.assert_array_equal(table["x"], NUMBERS)
 
 
-@pytest.mark.parametrize(
-    "levels",
-    [
-        ["0_no", "1_yes"],
-        ["0 None", "1 Yes"],
-        ["0", "1 Yes"],
-        ["1_female", "2_male"],
-        ["1_Good", "2_Fair", "3_Poor"],
-        ["18.5_to_24.9", "25_to_29.9", "30_or_more"],
-        ["1 cup", "2 cups", "3 cups"],
-        ["<=60", ">60"],
-    ],
-)
+@pytest.mark.parametrize("levels", read_beside(__file__)["behind_numbers"])
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_a_text_behind_a_number_that_is_no_unit_makes_levels(levels, share):
     n_last = int(share * 120)
@@ -213,25 +202,9 @@ def test_degrees_fahrenheit_among_celsius_are_converted_with_their_zero(share, m
     assert draft_schema(local["frame"])["temp"].role == "cluster"
 
 
-@scored(
-    [
-        (["Hispanic"] * 40 + ["Asian"] * 30 + ["Hispannic"], True),
-        (["hypertension"] * 40 + ["diabetes"] * 30 + ["hypotension"], False),
-        (["type 1"] * 40 + ["type 3"] * 30 + ["type 2"], False),
-        (["I"] * 30 + ["II"] * 30 + ["III"] * 20 + ["2021-02-01"], True),
-        (["0"] * 30 + ["6-10"] * 30 + ["11-20"] * 20 + ["5-Jan"] * 12, True),
-        (["0"] * 30 + ["6-10"] * 30 + ["11-20"] * 20 + ["5-mal"] * 12, False),
-        (["1"] * 30 + ["2"] * 30 + ["3"] * 20 + ["44228"], True),
-        (["low"] * 40 + ["high"] * 30, False),
-        (["f"] * 40 + ["m"] * 30 + ["femal"], True),
-        (["Yes"] * 40 + ["No"] * 30 + ["yess"], True),
-        (["never"] * 40 + ["current"] * 30 + ["curr"], True),
-        (["mild"] * 40 + ["moderate"] * 30 + ["m"], False),
-        (["A"] * 60 + ["B"] * 30 + ["O"] * 60 + ["AB"] * 4, False),
-        (["I"] * 40 + ["IV"] * 30 + ["III"] * 2, False),
-    ]
-)
-def test_misspelt_levels_and_dates_among_levels_deserve_a_look(cells, is_looked_at):
+@scored(cases_beside(__file__, "misspelt"))
+def test_misspelt_levels_and_dates_among_levels_deserve_a_look(numbers, is_looked_at):
+    cells = [cell for cell, number in numbers.items() for _ in range(number)]
     comment = draft_schema(pd.DataFrame({"x": cells})).comments["x"]
     assert ("another spelling" in comment or "dates among" in comment) == is_looked_at
 

@@ -150,11 +150,7 @@ def test_a_figure_shows_each_cluster_in_the_colour_of_its_group():
 
 @pytest.fixture(scope="module")
 def example():
-    sys.path.insert(0, str(SCRIPTS))
-    try:
-        return importlib.import_module("when_k_means_fails")
-    finally:
-        sys.path.remove(str(SCRIPTS))
+    return script("when_k_means_fails")
 
 
 def test_data_sets_have_the_shares_and_outliers_of_the_paper(example):

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases_beside, read_beside
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,49 +17,14 @@ from clinclust.files.text_table import TableRead
 SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-VISITS = pd.DataFrame(
-    {
-        "id": ["a", "a", "b", "c", "b"],
-        "visit": ["baseline", "month 6", "baseline", "", "month 6"],
-        "age": ["61", "61.5", "9", "<5", ""],
-        "seen": ["2024-05-31", "2024-11-30", "2023-01-01", "2022-12-31", ""],
-        "Age at onset": ["50", "50", "10", "3", "10"],
-    }
-)
+VISITS = pd.DataFrame(read_beside(__file__)["visits"])
 
 
 def find_rows(condition, frame=VISITS):
     return np.flatnonzero(Reader(TableRead(frame), None, None).find_rows(parsed(condition))).tolist()
 
 
-@pytest.mark.parametrize(
-    ("condition", "expected"),
-    [
-        ("visit == 'baseline'", [0, 2]),
-        ("visit = 'baseline'", [0, 2]),
-        ('visit != "baseline"', [1, 4]),
-        ('visit != "baseline" or visit is missing', [1, 3, 4]),
-        ("visit <> 'baseline' and visit is not missing", [1, 4]),
-        ("age > 9", [0, 1]),
-        ("age >= 9", [0, 1, 2]),
-        ("9 <= age", [0, 1, 2]),
-        ("9 <= age < 61.5", [0, 2]),
-        ("age == 61.0", [0]),
-        ("age == '<5'", [3]),
-        ("age is missing", [4]),
-        ("not age is missing", [0, 1, 2, 3]),
-        ("id in ('a', 'c')", [0, 1, 3]),
-        ("id not in ['a', 'c']", [2, 4]),
-        ("age in (9, 61)", [0, 2]),
-        ("seen >= '2023-01-01'", [0, 1, 2]),
-        ("10 < `Age at onset`", [0, 1]),
-        ("'baseline' == visit", [0, 2]),
-        ("`Age at onset` == 50 or visit is missing and id == 'c'", [0, 1, 3]),
-        ("(`Age at onset` == 50 or visit is missing) and id == 'c'", [3]),
-        ("not not id == 'a'", [0, 1]),
-        ("NOT id == 'a' AND visit IS MISSING", [3]),
-    ],
-)
+@pytest.mark.parametrize(("condition", "expected"), cases_beside(__file__, "conditions"))
 def test_a_condition_is_met_by_the_rows_that_it_means(condition, expected):
     assert find_rows(condition) == expected
 
@@ -108,22 +74,7 @@ def test_any_text_is_a_condition_or_one_short_error(text):
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        ("", "at its end, after ''"),
-        ("visit", "at its end, after 'visit'"),
-        ("visit == baseline", "compares name 'visit' with name 'baseline': give one column and one value. Texts"),
-        ("vist == 'baseline'", r"no column 'vist'\. Did you mean 'visit'\?"),
-        ("Age at onset > 3", "at 'at onset > 3', after 'Age': .* names with spaces in backticks"),
-        ("visit == 'baseline", 'cannot be understood at "\'baseline"'),
-        ("visit > 'II'", "'II', with which 'visit' is compared, is no date and no number"),
-        ("visit > '2024-05-31'", "'visit' holds 'baseline': not all cells are dates"),
-        ("1 == 1", "compares number '1' with number '1': give one column and one value"),
-        ("`Age at onset` > age", "compares name 'Age at onset' with name 'age': .* two columns are not compared"),
-        ("'visit' is missing", "give one column and one value"),
-        ("age == 1 age", "at 'age', after 'age == 1'"),
-        ("__import__('os').system('x') == 1", 'cannot be understood at .\\.system.*, after "__import__'),
-        ("system('x') == 1", "cannot be understood at .\\(.*, after 'system'"),
-        ("age[0] == 1", r"cannot be understood at '\[0\] == 1', after 'age'"),
-        ("age in ()", r"at '\)', after 'age in \('"),
+        *cases_beside(__file__, "no_conditions"),
         ("(" * 999 + "age == 1" + ")" * 999, "more than 50 'not' or parentheses"),
         ("not " * 999 + "age == 1", "more than 50 'not' or parentheses"),
         ("age == 1 or " * 999 + "age == 1", "at most 5,000 are read"),
@@ -164,13 +115,7 @@ def test_numbers_are_compared_whatever_their_notation(writer, numbers, limit):
 DATES = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31))
 
 
-DATE_WRITERS = {
-    "iso": "%Y-%m-%d",
-    "points": "%d.%m.%Y",
-    "day first": "%d/%m/%Y",
-    "month first": "%m/%d/%Y",
-    "with time": "%d.%m.%Y 12:30",
-}
+DATE_WRITERS = read_beside(__file__)["dates"]
 
 
 CLEAR = datetime.date(2020, 3, 25)
@@ -187,25 +132,7 @@ def test_dates_are_compared_whatever_their_notation(writer, dates, limit, sign):
     assert rows(f"seen {sign} '{limit.isoformat()}'", seen=cells) == expected
 
 
-@pytest.mark.parametrize(
-    ("condition", "columns", "words"),
-    [
-        ("x > 5", {"x": ["4,887", "5.402"]}, "may be a decimal mark or keep thousands apart: say decimal=','"),
-        ("x > 5", {"x": ["0,820", "0.813", "1,234"]}, "may be a decimal mark or keep thousands apart"),
-        ("x > 5", {"x": ["1,234", "2,345"]}, "may be a decimal mark or keep thousands apart: say decimal=','"),
-        ("x > '5 g/L'", {"x": ["1", "2"]}, "'5 g/L', with which 'x' is compared, is no date and no number"),
-        ("x > 1,234", {"x": ["1.5", "2"]}, "could be read in two ways"),
-        ("x > '1.500'", {"x": ["1,5", "2"]}, "could be read in two ways"),
-        ("x > 1.500", {"x": ["1.234,5", "2"]}, "could be read in two ways"),
-        ("x > '2020-01-01'", {"x": ["03/04/2020"]}, "say dates='day-first' or dates='month-first'"),
-        ("x > '2020-01-01'", {"x": ["13/04/2020", "04/13/2020"]}, "'04/13/2020' and '13/04/2020': not all cells"),
-        ("x > '2020-01-01'", {"x": ["03.04.20"]}, "'03.04.20': not all .*, with a year of four digits; write them"),
-        ("x > '2020-01-01'", {"x": ["31.02.2020"]}, "'31.02.2020': not all cells are dates"),
-        ("x > '2020-01-01'", {"x": ["01.02.2020 25:00"]}, "not all cells are dates"),
-        ("x > '01/02/2020'", {"x": ["2020-03-04"]}, "the date with which 'x' is compared holds '01/02/2020', and no"),
-        ("x > '01.02.20'", {"x": ["2020-03-04"]}, "'x' is compared holds '01.02.20': not all"),
-    ],
-)
+@pytest.mark.parametrize(("condition", "columns", "words"), cases_beside(__file__, "two_ways"))
 def test_what_could_be_read_in_two_ways_is_refused(condition, columns, words):
     with pytest.raises(InputError, match=words):
         rows(condition, **columns)
@@ -269,17 +196,7 @@ def test_values_beyond_a_limit_are_compared_only_where_the_answer_is_certain(cel
     assert rows(f"not x {sign} {asked}", x=texts) == opposite
 
 
-@pytest.mark.parametrize(
-    ("condition", "expected"),
-    [
-        ("not x > 60", [1]),
-        ("not (x > 60 and y == 'a')", [1, 2]),
-        ("not x > 60 or y == 'b'", [1, 2]),
-        ("x > 60 or x is missing", [0, 3]),
-        ("x != 40", [0]),
-        ("not y in ('a')", [2]),
-    ],
-)
+@pytest.mark.parametrize(("condition", "expected"), cases_beside(__file__, "opposites"))
 def test_what_is_not_known_stays_unknown_in_its_opposite(condition, expected):
     assert rows(condition, x=[">90", "40", "<80", ""], y=["a", "a", "b", ""]) == expected
 

@@ -4,8 +4,9 @@ import warnings
 
 import pandas as pd
 import pytest
+from cases import read_beside
 from dictionary_corpus import CASES
-from dictionary_corpus.case import RECORD, SEX, Case, asked, project
+from dictionary_corpus.case import Case, asked, project
 from hypothesis import given
 from hypothesis import strategies as st
 from test_tables import write_xlsx
@@ -64,41 +65,20 @@ def wide(*rows):
     return [["variable", "label", "values"], *map(list, rows)]
 
 
-REFUSED = {
-    "no variable column": ([["owner", "remark"], ["JS", "x"]], ["'owner'", "Call the column of the names 'variable'"]),
-    "names under an unknown header": (
-        [["Spreadsheet heading", "What it means"], ["sex", "Sex of the patient"]],
-        ["'Spreadsheet heading'", "Call the column of the names 'variable'"],
-    ),
-    "labels for names": (
-        project(asked("no"), asked("sx", label="Sex"), asked("c", label="CRP")),
-        ["none of the 3 variables", "export a REDCap project as raw data"],
-    ),
-    "a variable twice": (project(RECORD, SEX, asked("crp"), SEX), ["'sex' (rows 3, 5)", "Keep one row"]),
-    "a row without a name": (project(RECORD, SEX, asked("", label="x")), ["row 4", "write its name"]),
-    "both": (project(RECORD, SEX, SEX, asked("", label="x")), ["'sex' (rows 3, 4)", "row 5"]),
-    "a variable of a codebook twice": (
-        wide(["sex", "Sex", ""], ["crp", "", ""], ["sex", "", ""]),
-        ["'sex' (rows 2, 4)"],
-    ),
-    "two ranges": (wide(["sex", "", "0-1"], ["sex", "", "0-2"]), ["'sex' (rows 2, 3)"]),
-    "of another table": (wide(["weight", "", ""], ["height", "", ""]), ["none of the 2 variables", "'sex'"]),
-    "the table itself": ([["sex", "crp"], ["1", "2.5"], ["2", "3.5"]], ["its headers are columns of the table"]),
-    "no rows": (wide(), ["describes no variable"]),
-    "no fields": (project(), ["describes no variable"]),
-    "hostile names": (wide(["\x1b]0;owned\x07" * 400, "", ""]), ["none of the 1 variables"]),
-}
+NO_DICTIONARIES = read_beside(__file__)["no_dictionaries"]
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", [*NO_DICTIONARIES, "hostile names"])
 def test_what_is_no_dictionary_is_refused_in_one_message(name, tmp_path):
-    table, words = REFUSED[name]
+    hostile = {"table": wide(["\x1b]0;owned\x07" * 400, "", ""]), "words": ["none of the 1 variables"]}
+    case = NO_DICTIONARIES.get(name, hostile)
+    table = case["table"] if "table" in case else project(*(asked(**field) for field in case["fields"]))
     path = Case(table, {}, {}).write(tmp_path)
     with pytest.raises(InputError) as refused:
         read_dictionary(path, ["sex", "crp"])
     message = str(refused.value)
     assert "dictionary.csv" in message
-    assert all(part in message for part in words), message
+    assert all(part in message for part in case["words"]), message
     assert len(message) < 4000
     assert "\x1b" not in message
 
@@ -114,13 +94,6 @@ def test_a_sheet_can_be_chosen(tmp_path):
     rows = [[cell or None for cell in row] for row in wide(["sex", "Sex", "1=male; 2=female"])]
     path = write_xlsx(tmp_path / "book.xlsx", ("Sheet", [["anything"]]), ("Codebook", rows))
     assert read_dictionary(path, ["sex"], sheet="Codebook")["sex"].label == "Sex"
-
-
-def test_a_unit_in_the_label_of_a_number_is_taken_in_a_codebook_as_in_redcap(tmp_path):
-    path = Case(wide(["crp", "CRP (mg/L)", "0-300"], ["sex", "Sex (m)", "1=m; 2=f"]), {}, {}).write(tmp_path)
-    notes = read_dictionary(path, ["sex", "crp"])
-    assert (notes["crp"].label, notes["crp"].unit, notes["crp"].maximum) == ("CRP", "mg/L", 300)
-    assert (notes["sex"].label, notes["sex"].unit) == ("Sex (m)", None)
 
 
 def test_a_parquet_dictionary_is_read_like_text(tmp_path):

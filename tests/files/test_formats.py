@@ -1,6 +1,5 @@
 """Workbooks, statistical files and parquet, sound and unsound: each is read right, or refused, or told."""
 
-import datetime
 import re
 import sys
 import warnings
@@ -11,8 +10,9 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 from calls import calls_of
+from cases import cases_beside, read_beside
+from corpus.messy_file import spss
 from corpus.sheets import CELLS
-from corpus.statistical_files import spss
 from old_and_open_workbooks import ods, xlsb
 from raw_workbook import (
     STRICT,
@@ -139,15 +139,6 @@ def test_a_workbook_that_ends_its_reader_is_one_clear_error(tmp_path, monkeypatc
         read_cohort(path)
 
 
-def test_spreadsheet_values_become_canonical_text(tmp_path):
-    values = [1.0, 1.5, 3, True, None, "001", " x ", datetime.datetime(2020, 1, 2), datetime.date(2020, 1, 2)]
-    values += [datetime.datetime(2020, 1, 2, 3, 4), datetime.time(12, 30), "NA", 1e300]
-    path = write_xlsx(tmp_path / "x.xlsx", ("s", [["n", "x"], *[[row, value] for row, value in enumerate(values)]]))
-    expected = ["1", "1.5", "3", "True", "", "001", " x ", "2020-01-02", "2020-01-02"]
-    expected += ["2020-01-02T03:04:00", "12:30:00", "NA", "1e+300"]
-    assert read_cohort(path)["x"].tolist() == expected
-
-
 def test_spreadsheet_edges_without_content_are_left_out(tmp_path):
     rows = [["a", "b", None], [1, None, " "], [None, None, None], [2, 3, None], [None]]
     frame = read_cohort(write_xlsx(tmp_path / "x.xlsx", ("s", rows)))
@@ -183,34 +174,7 @@ def read_rows(folder, *rows, **more):
     return read(folder, workbook_bytes(sheet_xml(HEADER + "".join(rows)), **more))
 
 
-UNSOUND = {
-    "a formula without a value": (row_xml(2, "><f>1+1</f><v/>", number(2)), r"A2: formulas without a computed value"),
-    "a formula without value element": (row_xml(2, 't="str"><f>1+1</f>', number(2)), "A2: formulas without"),
-    "a row twice": (row_xml(2, number(1)) * 2, "row 2 after row 2"),
-    "rows out of order": (row_xml(3, number(1)) + row_xml(2, number(1)), "row 2 after row 3"),
-    "row 0": (row_xml(0, number(1)), "row 0 after row 1"),
-    "a row far beyond the last": (row_xml(999_999_999, number(1)), "row 999999999 after row 1"),
-    "a row number that is none": (row_xml("x", number(1)), "row x after row 1"),
-    "a cell twice": ('<row r="2"><c r="A2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: rows and cells"),
-    "cells out of order": ('<row r="2"><c r="B2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: rows and cells"),
-    "a cell of another row": ('<row r="2"><c r="A9"><v>1</v></c></row>', "A9: rows and cells"),
-    "a column beyond the last": ('<row r="2"><c r="XFE2"><v>1</v></c></row>', "XFE2: rows and cells"),
-    "a column that is none": ('<row r="2"><c r="XFDZZ2"><v>1</v></c></row>', "XFDZZ2: rows and cells"),
-    "a reference that is none": ('<row r="2"><c r="$A$2"><v>1</v></c></row>', "A.2: rows and cells"),
-    "a negative shared text": (row_xml(2, 't="s"><v>-1</v>'), r"A2 \('-1'\): cells with a value"),
-    "a shared text too many": (row_xml(2, 't="s"><v>2</v>'), r"A2 \('2'\): cells with a value"),
-    "a shared text without number": (row_xml(2, 't="s"><v>x</v>'), r"A2 \('x'\): cells with a value"),
-    "a number that is none": (row_xml(2, "><v>1_000</v>"), r"A2 \('1_000'\): cells with a value"),
-    "an infinite number": (row_xml(2, "><v>1e999</v>"), r"A2 \('1e999'\): cells with a value"),
-    "a boolean that is none": (row_xml(2, 't="b"><v>2</v>'), r"A2 \('2'\): cells with a value that their type"),
-    "a type that is none": (row_xml(2, 't="q"><v>2</v>'), r"A2 \('2'\): cells with a value that their type"),
-    "a date that is none": (row_xml(2, 't="d"><v>2020-13-01</v>'), r"A2 \('2020-13-01'\)"),
-    "a style that is none": (row_xml(2, number(1, style=99)), r"A2 \('1'\): cells with a value"),
-    "a row in a row": ('<row r="2"><row r="3"/></row>', "row 2 after row 3"),
-}
-
-
-@scored([(name, *case) for name, case in UNSOUND.items()])
+@scored([(name, *case) for name, case in read_beside(__file__)["unsound"].items()])
 def test_a_sheet_that_could_give_a_wrong_cell_is_refused(name, rows, words, tmp_path):
     shared = shared_strings_xml("<t>x</t>", "<t>y</t>")
     with pytest.raises(InputError, match=words) as caught:
@@ -232,32 +196,7 @@ def test_all_faults_of_a_sheet_are_listed_at_once_and_counted(tmp_path):
     assert len(str(caught.value)) < 1000
 
 
-ODD = {
-    "0.30000000000000004": "><v>0.30000000000000004</v>",
-    "100000": "><v>1E5</v>",
-    "7": "><v> 007 </v>",
-    "12345678901234567890": "><v>12345678901234567890</v>",
-    "0.5": number(0.5, style=4),
-    "True": 't="b"><v>1</v>',
-    "": 't="str"><f>""</f><v></v>',
-    "x": 't="str"><f>A1</f><v>x</v>',
-    "3": "><f>1+2</f><v>3</v>",
-    "2020-01-02": number(43832, style=1),
-    "2020-01-02T12:00:00": number(43832.5, style=2),
-    "1900-02-28": number(59, style=5),
-    "1900-03-01": number(61, style=1),
-    "12:00:00": number(0.5, style=2),
-    "1 day, 12:00:00": number(1.5, style=3),
-    "2021-02-03": 't="d"><v>2021-02-03T00:00:00Z</v>',
-    "shared rich": 't="s"><v>0</v>',
-    "inline rich": 't="inlineStr"><is><r><t>inline</t></r><r><t> rich</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></is>',
-    "two\rlines _x000D_ 😀": 't="inlineStr"><is><t>two_x000D_lines _x005F_x000D_ 😀</t></is>',
-    " 001 ": text(" 001 "),
-    "1.50": text("1.50"),
-}
-
-
-@scored(ODD.items())
+@scored(cases_beside(__file__, "odd_cells"))
 @scored(["transitional", "strict"])
 def test_a_cell_is_the_text_of_its_value(expected, cell, namespace, tmp_path):
     shared = shared_strings_xml("<r><t>shared</t></r><r><t> rich</t></r><rPh sb='0' eb='1'><t>hint</t></rPh>")

@@ -4,7 +4,6 @@ import re
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -141,17 +140,3 @@ def test_many_doubts_make_no_long_message(tmp_path):
     with pytest.raises(InputError, match="say with `rows` which rows are subjects, or delete in the file") as caught:
         read(tmp_path, table)
     assert len(str(caught.value)) < 4000
-
-
-def test_a_codebook_is_not_searched_for_subjects(tmp_path):
-    from clinclust.files.dictionaries import note_columns
-
-    path = tmp_path / "codebook.csv"
-    path.write_text(
-        "variable;label;unit;values\nDemographics;;;\nage;Age;years;\nsum;Total score;;\nsex;Sex;;1=m, 2=f\n"
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        note_columns(frame := pd.DataFrame(columns=["age", "sum", "sex"]), path)
-    assert set(frame.attrs["column_notes"]) == {"age", "sum", "sex"}
-    assert not any("left out" in str(each.message) for each in caught)

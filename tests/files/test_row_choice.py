@@ -4,6 +4,7 @@ import warnings
 
 import pandas as pd
 import pytest
+from cases import cases_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from test_conditions import CLEAR, DATES, VISITS
@@ -37,17 +38,7 @@ def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path)
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "labels"),
-    [
-        ({}, [0, 2, 3]),
-        ({"keep": "last"}, [1, 3, 4]),
-        ({"by": "seen"}, [0, 2, 3]),
-        ({"by": "seen", "keep": "last"}, [1, 2, 3]),
-        ({"by": "Age at onset"}, [0, 2, 3]),
-        ({"by": "Age at onset", "keep": "last"}, [1, 3, 4]),
-    ],
-)
+@pytest.mark.parametrize(("options", "labels"), cases_beside(__file__, "one_row"))
 def test_one_row_of_each_subject_is_kept(tmp_path, options, labels):
     frame, told = told_of(write(tmp_path), one_row_per="id", **options)
     assert frame.index.tolist() == labels
@@ -63,25 +54,7 @@ def test_one_row_per_subject_agrees_with_pandas(tmp_path_factory, cells, last):
     assert found.index.tolist() == sorted(ordered.drop_duplicates("id", keep=keep).index)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"keep": "last"}, "`keep` and `by` choose a row of a subject: give `one_row_per`"),
-        ({"by": "seen"}, "`by` choose a row"),
-        ({"one_row_per": "Id "}, r"no column 'Id '\. Did you mean 'id'"),
-        ({"one_row_per": "age"}, r"'age' has no value in 1 rows \(first: 6\): .* where='age is not missing'"),
-        ({"one_row_per": "id", "by": "age"}, r"throughout \('<5'\)"),
-        ({"where": "age > 999"}, r"keeps none of 5 rows: .*'age' > '999' is met by no row \('61', '61.5', '9', '<5'\)"),
-        (
-            {"only": ["ID", "agee"]},
-            r"no column 'ID'\. Did you mean 'id'\?, there is no column 'agee'\. Did you mean 'age'",
-        ),
-        ({"drop": ["id", "visit", "age", "seen", "Age at onset"]}, "leave no column"),
-        ({"only": "id"}, "only must be a list of texts"),
-        ({"header_row": -1}, "header_row must be the number of a row"),
-        ({"decimal": ";"}, "decimal must be ',' or '.'"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), cases_beside(__file__, "no_choices"))
 def test_a_choice_that_cannot_be_made_is_refused(tmp_path, options, words):
     with pytest.raises(InputError, match=words):
         read_cohort(write(tmp_path), **options)
@@ -119,15 +92,7 @@ def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factor
     assert f"dates of 'seen' with the year last are read with the {'day' if points else 'month'} first" in told
 
 
-@pytest.mark.parametrize(
-    ("seen", "words"),
-    [
-        (["03/04/2020", "04/03/2020"], "'seen' holds '03/04/2020', and no date in it tells .* say dates="),
-        (["3.4.20", "4.3.20"], "'seen' holds '3.4.20': not all cells are dates"),
-        (["2020-01-01", "soon"], "`by`: 'seen' holds neither numbers nor dates .*'soon'"),
-        (["5 mg", "3 g"], "`by`: 'seen' holds neither numbers nor dates .*'5 mg'"),
-    ],
-)
+@pytest.mark.parametrize(("seen", "words"), cases_beside(__file__, "no_order"))
 def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
     with pytest.raises(InputError, match=words):
         read_cohort(written(tmp_path, id=["a", "a"], seen=seen), one_row_per="id", by="seen")
@@ -152,18 +117,7 @@ def test_values_that_no_cell_has_are_told_together(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("condition", "words"),
-    [
-        ("visit == 'Baseline'", r"met by no row \('baseline', 'month 6'\)\. Did you mean 'baseline'\?"),
-        ("visit == 'month6'", "Did you mean 'month 6'"),
-        ("visit == 'basline'", r"\('baseline', 'month 6'\). Did you mean 'baseline'\?"),
-        ("visit == 'baseline' and age > 999", "'age' > '999' is met by no row"),
-        ("name == 'q'", r"'name' == 'q' is met by no row \(40 different values\)"),
-        ("empty == 'x'", r"'empty' == 'x' is met by no row \(no value\)"),
-        ("empty is not missing", "rows meet each part of it, and none meets all"),
-    ],
-)
+@pytest.mark.parametrize(("condition", "words"), cases_beside(__file__, "no_rows"))
 def test_a_condition_that_keeps_no_row_says_why(tmp_path, condition, words):
     visits = ["baseline", "month 6"] * 20
     names = [f"patient {k} of the ward" for k in range(40)]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from calls import calls_of
+from cases import cases_beside, read_beside
 from hypothesis import given
 from hypothesis import strategies as st
 from test_formats import write_xlsx
@@ -16,7 +17,7 @@ from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import NUMBER, canonical_text, without_letters
 from clinclust.files.notation import looks_like_number, parts_of
-from clinclust.schema import Feature, FeatureSchema
+from schemas import stored_schema
 
 AWKWARD = ["001", "1E5", "None", "NA", "", "nan", " x ", "1,5", "=1+1", 'a "quote"', "two\nlines", "é", "12:30"]
 
@@ -110,23 +111,7 @@ def test_empty_columns_behind_the_table_are_not_counted(tmp_path):
     assert read_cohort(path).shape == (2, 2)
 
 
-MALFORMED = [
-    ("x.csv", "a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the header has 2"),
-    ("x.csv", "a,b\n1,2\n\n1\n", "line 4 has 1 field, the header has 2"),
-    ("x.csv", 'a,b\n"two\nlines",2\n1\n', "line 4 has 1 field"),
-    ("x.csv", 'a,b\n1,2\n"open,2\n3,4\n', "line 3 cannot be read"),
-    ("x.csv", 'a,b\n1,"x"y\n', "line 2 cannot be read"),
-    ("x.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
-    ("x.csv", "", "the file is empty"),
-    ("x.csv", b"\xef\xbb\xbf", "the file is empty"),
-    ("x.xlsx", "", "the file is empty"),
-    ("x.xlsx", "a,b\n", "not an xlsx file"),
-    ("x.parquet", "a,b\n", "this parquet file cannot be read"),
-    ("x", "a,b\n", "not from no suffix"),
-    ("x.dta", "a,b\n", "not a Stata file .*, but text; if it is a table, let its name end in .csv"),
-    ("x.ods", "a,b\n", "not an OpenDocument sheet .*, but text"),
-    ("x.xlsm", "a,b\n", "not an xlsx file"),
-]
+MALFORMED = [*cases_beside(__file__, "malformed"), ("x.csv", b"\xef\xbb\xbf", "the file is empty")]
 
 
 @pytest.mark.parametrize(("name", "content", "words"), MALFORMED)
@@ -180,13 +165,7 @@ def test_a_character_that_cannot_be_seen_makes_no_second_level_and_no_value(tmp_
     path = tmp_path / "cohort.csv"
     pd.DataFrame([*rows, ["\u200b", "early stage", 9]], columns=["sex", "stage", "n"]).to_csv(path, index=False)
     frame = read_cohort(path)
-    schema = FeatureSchema(
-        [
-            Feature(name="sex", likelihood="bernoulli", levels=["w", "m"]),
-            Feature(name="stage", likelihood="categorical", levels=["early stage", "late stage"]),
-            Feature(name="n", role="ignore"),
-        ]
-    )
+    schema = stored_schema("unseen_characters")
     valid = schema.validate(frame, warn=False)
     assert valid["sex"].tolist()[:-1] == ["m"] * len(UNSEEN)
     assert valid["sex"].isna().sum() == 1
@@ -207,22 +186,9 @@ AB = [["a", "b"], ["1", "2"]]
 
 
 RIGHT = {
-    "a byte order mark": (MARK + "a,b\n1,2\n", AB),
-    "two of them": (2 * MARK + "a,b\n1,2\n", AB),
-    "one before a quoted header": (MARK + '"a","b"\n1,2\n', AB),
+    **read_beside(__file__)["right"],
     "UTF-16": ((MARK + "a,b\n1,2\n").encode("utf-16-be"), AB),
     "UTF-32": ((MARK + "a,b\n1,2\n").encode("utf-32-le"), AB),
-    "mixed line ends": ("a,b\r1,2\r\n3,4\n\r5,6", [["a", "b"], ["1", "2"], ["3", "4"], ["5", "6"]]),
-    "a line that says the delimiter": ("sep=;\na;b\n1;2\n", AB),
-    "a comma in a cell of every row": ("a,b;c;d\nx,y;3;4\n", [["a,b", "c", "d"], ["x,y", "3", "4"]]),
-    "one that says another": ("sep=|\r\na|b\r\n1|2\r\n", AB),
-    "one after a byte order mark": (MARK + "SEP=\t\na\tb\n1\t2\n", AB),
-    "a tab in a csv file": ("a\tb\n1\t2\n", AB),
-    "a bar in a csv file, and lines of old Macs": ("a|b\r1|2\r", AB),
-    "a header over two lines": ('"a\nx";b\n1;2\n', [["a\nx", "b"], ["1", "2"]]),
-    "a delimiter at the end of every row": ("a,b,\n1,2,\n", AB),
-    "three of them, and spaces": ("a,b, ,,\n1,2,,, \n", AB),
-    "a quote inside a text": ("a,b\n5'11\",2\n", [["a", "b"], ["5'11\"", "2"]]),
 }
 
 
@@ -253,17 +219,14 @@ def test_a_header_that_may_be_several_names_and_a_quote_that_swallows_rows_are_t
 
 
 REFUSED = {
-    "a NUL": ("a,b\n1,2\n3,\0\n", "line 3 holds a NUL character"),
+    **read_beside(__file__)["refused"],
     "NULs in another encoding": (b"a,b\n\xff\0,2\n", "line 2 holds a NUL character"),
     "a long cell": ("a,b\n1,2\n1," + "x" * 200_000, "line 3 cannot be read .field larger than field limit"),
     "a long name": ("a" * 10_000_000, "line 1 cannot be read .field larger than field limit"),
-    "names missing": ("a,,,\n1,2,3,4\n", "no name for columns 2, 3, 4 of 4"),
-    "a quote that is said to be the delimiter": ('sep="\na,b\n', "line 2 has 2 fields, the header has 1"),
     "many rows of other lengths": (
         "a,b\n1\n1,2\n" + "1,2,3\n" * 900,
         "line 2 has 1 field, line 4 has 3 fields, line 5 has 3 fields, .* and 896 more, the header has 2",
     ),
-    "a delimiter too many in every row": ("a,b\n1,2,\n3,4,\n", "line 2 has 3 fields, line 3 has 3 fields, the header"),
     "bytes of neither usual encoding": (b"a,b\n\x81\x8d,2\n", "line 2 is not utf-8 or cp1252 text; give its encoding"),
     "half of UTF-16": ((MARK + "a,b\n").encode("utf-16-le")[:-1], "is not utf-16-le text"),
 }

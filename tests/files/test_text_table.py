@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cases import read_beside
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,11 +61,7 @@ def test_notes_follow_their_columns():
     assert set(notes_of(frame)) == {"a", "b"}
 
 
-NO_NOTES = [
-    *({"lable": "x"}, {"label": 3}, {"kind": "number "}, {"role": "cluster"}, {"decimal": "."}),
-    *({"minimum": True}, {"minimum": float("nan")}, {"maximum": "5"}, {"missing_codes": "-9"}, {"missing_codes": [-9]}),
-    *({"levels": {"1": "male"}}, {"levels": [["1"]]}, {"levels": [[1, "male"]]}),
-]
+NO_NOTES = read_beside(__file__)["no_notes"] + [{"minimum": float("nan")}]
 
 
 @pytest.mark.parametrize("given", NO_NOTES)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from cases import read_beside
 
 from clinclust import CohortWarning, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError, SchemaError
@@ -198,29 +199,10 @@ def test_words_for_missing_values_and_decimal_commas_are_read(read):
 
 
 WRONG = {
+    **read_beside(__file__)["not_summarised"],
     "nothing to group by": ({"one_row_per": None}, "`summarise` needs `one_row_per`"),
     "no time": ({"time": None}, "`summarise` needs `time`"),
     "time alone": ({"summarise": None}, "`time` is for `summarise`"),
-    "unknown summaries": ({"summarise": {"egfr": ["slop", "mean", "mean"]}}, "each once.*Did you mean 'slope'"),
-    "not a list": ({"summarise": {"egfr": 3}}, "'egfr' has 3; give it one or more"),
-    "nothing": ({"summarise": {}}, "names no column"),
-    "unknown columns": (
-        {"time": "mont", "summarise": {"egf": ["mean"], "lab": ["last"]}},
-        "`time`: .* mean 'month'.*`summarise`: .* mean 'egfr'.*'lab' holds 'high' .row 3",
-    ),
-    "dropped": ({"drop": ["egfr"]}, "leave out 'egfr', which `summarise` names"),
-    "not among them": ({"only": ["id"]}, "leave out 'egfr', which `summarise` names"),
-    "time itself": ({"summarise": {"month": ["last"]}}, "and `time` name one column, 'month'"),
-    "no numbers": (
-        {"summarise": {"lab": ["mean"], "egfr": ["mean"]}, "time": "visit"},
-        r"'visit' holds 'first'.*\(rows 2.*or dates.*'lab' holds 'high' \(row 3\).*where=",
-    ),
-    "a name twice": (
-        {"summarise": {"egfr": ["last"], "old": ["last"]}},
-        "`summarise`: this would add a second .old last.",
-    ),
-    "no trend": ({"where": "month == 6"}, "no subject has 'egfr' at two different times"),
-    "trends": ({"trends": {"egfr": {"at": "x"}}}, "egfr.at.*leave them out"),
 }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from cases import cases_beside
 from scored import scored
 
 from clinclust.errors import InputError
@@ -330,9 +331,6 @@ def test_every_error_names_the_file_and_shows_no_number(code):
     assert str(made) == sentence_of(made) == sentence_of(error, "b.csv", "written")
 
 
-WHOLE = {"clinclust_manifest": 1, "sha256": {"a": "0" * 64}}
-
-
 def test_the_checksums_are_those_of_sha256sum(tmp_path):
     (tmp_path / "b").write_bytes(b"abc")
     (tmp_path / "a").write_bytes(b"")
@@ -360,27 +358,12 @@ def test_missing_and_changed_files_are_named(tmp_path):
     assert changed_files(tmp_path, read_manifest(tmp_path)) == ["b", "c", "d"]
 
 
+DAMAGED = [b"\xff\xfe\x00", b"[" * 100_000, b" " * 1_000_001]
+
+
 @pytest.mark.parametrize(
     "content",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b"\xff\xfe\x00",
-        b"[" * 100_000,
-        b" " * 1_000_001,
-        json.dumps({**WHOLE, "clinclust_manifest": True}).encode(),
-        json.dumps({**WHOLE, "clinclust_manifest": 2}).encode(),
-        json.dumps({**WHOLE, "more": 1}).encode(),
-        json.dumps({**WHOLE, "sha256": []}).encode(),
-        json.dumps({**WHOLE, "sha256": {"a": "0" * 63}}).encode(),
-        json.dumps({**WHOLE, "sha256": {"a": 1}}).encode(),
-        *(
-            json.dumps({**WHOLE, "sha256": {name: "0" * 64}}).encode()
-            for name in ("../a", "/a", "", "..", "a\\b", "C:")
-        ),
-        json.dumps({**WHOLE, "sha256": {MANIFEST: "0" * 64}}).encode(),
-    ],
+    [*map(str.encode, cases_beside(__file__, "damaged_manifests")), *DAMAGED],
     ids=lambda content: repr(content[:40]),
 )
 def test_a_damaged_manifest_is_refused_by_name_with_the_repair(tmp_path, content):

@@ -216,24 +216,6 @@ def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
     assert said in trust(findings).notes
 
 
-@pytest.mark.simulation
-def test_the_methods_describe_the_test_with_its_references(three):
-    model, frame, _ = three
-    distinct = cc.distinct_subtypes(model, frame, n_draws=20, random_state=77, significance_level=0.02)
-    findings = findings_of(model.cut(distinct), frame)
-    written = methods(findings)
-    paragraph = written.paragraphs["Distinct subtypes"]
-    for words in ("20 cohorts", "the level was 0.02", "random seed was 77", "Liu et al., 2008; Kimes et al., 2017"):
-        assert words.lower() in paragraph.lower()
-    assert f"{len(distinct.joins)} division" in paragraph
-    cited = " ".join(written.references)
-    assert ("Silverman" in cited) == ("Silverman" in paragraph)
-    assert "Hartigan" in cited
-    assert re.search(r"called distinct where .* no division", paragraph)
-    assert "no subject changed its group" in written.paragraphs["Model"]
-    assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
-
-
 WORDS = {0.0: "fewer than 1 in 200", 0.0065: "6 in 1,000", 0.01: "1 in 100", 0.234: "23 in 100", 0.5: "50 in 100"}
 
 

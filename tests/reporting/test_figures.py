@@ -21,6 +21,7 @@ from clinclust.reporting.compared import Compared
 from clinclust.reporting.layout import HIGH, LOW
 
 from .stand_in import cohort, fitted
+from .test_page import contrast
 
 
 @pytest.fixture(scope="module")
@@ -147,14 +148,9 @@ def test_a_profile_leaves_out_what_most_subjects_lack_and_shows_what_medians_hid
 
 
 def test_text_in_a_cell_stands_out_from_its_colour(model, comparisons):
-    def luminance(colour):
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
     ax = plot_profile(model, comparisons)
     for text, number in zip(ax.texts, drawn_matrix(ax).ravel(), strict=True):
-        light, dark = sorted((luminance(text.get_color()), luminance(ax.collections[0].to_rgba(number))), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5
+        assert contrast(text.get_color(), ax.collections[0].to_rgba(number)) >= 4.5
 
 
 def test_the_ends_of_the_scale_have_the_colours_of_the_report(model, comparisons):

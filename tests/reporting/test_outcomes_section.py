@@ -10,6 +10,7 @@ from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.sheets.associations import outcomes_sheets
+from schemas import stored_schema
 
 NAMES = list("abcd")
 
@@ -23,15 +24,7 @@ def findings():
     time, end = rng.exponential(500.0 / (1 + group)), rng.uniform(100, 900, 200)
     frame = frame.assign(days=np.minimum(time, end).round() + 1, died=np.where(time <= end, "yes", "no"))
     frame = frame.assign(stays=rng.poisson(2 + group), group=np.array(["x", "y", "z"])[group], same=1.5)
-    features = [
-        *(cc.Feature(name=name, likelihood="gaussian") for name in NAMES),
-        cc.Feature(name="days", likelihood="gaussian", role="time", label="Follow-up"),
-        cc.Feature(name="died", likelihood="bernoulli", levels=("no", "yes"), role="outcome", label="Death"),
-        cc.Feature(name="stays", likelihood="poisson", role="outcome"),
-        cc.Feature(name="group", likelihood="categorical", levels=("x", "y", "z"), role="outcome"),
-        cc.Feature(name="same", likelihood="gaussian", role="outcome"),
-    ]
-    schema = cc.FeatureSchema(features)
+    schema = stored_schema("outcomes")
     model = cc.methods.PublishedMAPDP(schema, n_clusters=3, random_state=0, progress=False).fit(frame)
     return Findings(
         FittedCohort(model, schema.validate(frame)), cc.compare_subtypes(frame, model.labels_, schema), 0.01

@@ -58,13 +58,15 @@ def test_every_table_has_a_caption_and_every_heading_a_scope(page):
     assert len(set(captions)) == len(captions)
 
 
+def widths_of_rows(table):
+    """The numbers of columns that the rows of a table span."""
+    rows = [re.findall(r"<t[hd]([^>]*)>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+    return {sum(int((re.findall(r'colspan="(\d+)"', cell) or [1])[0]) for cell in cells) for cells in rows}
+
+
 def test_rows_of_a_table_span_the_same_number_of_columns(page_path):
     for table in re.findall(r"<table>.*?</table>", page_path.read_text(encoding="utf-8"), re.DOTALL):
-        widths = set()
-        for row in re.findall(r"<tr>(.*?)</tr>", table):
-            cells = re.findall(r"<t[hd]([^>]*)>", row)
-            widths.add(sum(int((re.findall(r'colspan="(\d+)"', cell) or [1])[0]) for cell in cells))
-        assert len(widths) == 1
+        assert len(widths_of_rows(table)) == 1
 
 
 def test_nothing_is_loaded_or_run(page):
@@ -117,8 +119,7 @@ def test_every_figure_has_a_name_and_a_caption(page):
 
 
 def luminance(colour):
-    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.reporting.sheets.methods import methods
+from clinclust.reporting.sheets.subjects import tidy_data
 
-from .conftest import GENERATED
 from .stand_in import cohort, gathered, texts_of
+from .test_sheets import body
 
 WORDS = {0: "moderate", 1: "mild", 2: "severe"}
 
@@ -29,20 +28,6 @@ def given():
 @pytest.fixture
 def case():
     return given()
-
-
-def test_the_numbers_are_those_of_the_comparisons(case, tmp_path):
-    partition, frame = case
-    comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
-    path = cc.write_report(*case, tmp_path / "x.xlsx", associations=None, generated=GENERATED)
-    rows = list(openpyxl.load_workbook(path)["Data"].iter_rows(values_only=True))
-    start = next(place for place, row in enumerate(rows) if row[0] == "Kind")
-    data = pd.DataFrame(rows[start + 1 :], columns=rows[start])
-    tests = comparisons[comparisons["kind"] == "summary"].query("subtype > 0")
-    found = data[(data["Kind"] == "Summary") & (data["Subtype"] != "All subjects")]
-    np.testing.assert_allclose(found["mean"].astype(float), tests["mean"], rtol=1e-12)
-    assert set(data.loc[data["Column"] == "face", "Clustered on"]) == {"perhaps"}
-    assert set(data.loc[data["Column"] == "probability_of_pd", "Clustered on"]) == {"no"}
 
 
 def test_the_features_stand_in_the_order_of_how_far_the_subtypes_lie_apart(case):
@@ -140,18 +125,6 @@ def test_names_of_a_report_are_the_labels_unless_others_are_given(case):
     assert gathered(partition, case[1]).name(2) == "2 given as 10"
 
 
-def test_the_methods_say_what_was_done_and_only_that(case):
-    written = methods(gathered(*case, associations="refit"))
-    assert list(written.paragraphs) == ["Model", "Comparisons", "Associations", "Software"]
-    assert written.paragraphs["Model"] == (
-        "The 3 subtypes in Simulated parkinsonism cohort (120 subjects: 72, 37 and 11) were made by a clinician. They "
-        "may have been made from 22 features; the other features are declared to have had no part in them. Missing "
-        "values were left out of each summary and test, and were not imputed."
-    )
-    assert "Raykov" not in " ".join(written.references)
-    assert "1 feature directly" in written.paragraphs["Associations"]
-
-
 @pytest.mark.simulation
 @pytest.mark.parametrize("suffix", [".xlsx", ".html"])
 def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suffix):
@@ -166,3 +139,8 @@ def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suff
         text = texts_of(cc.write_report(model, frame, path, suppress=suppress, associations=None, progress=False))
         assert "Commonish" in text
         assert ("Rareish" in text) == (suppress is None)
+
+
+def test_features_may_have_formed_the_subtypes_that_are_given(case):
+    formed = body(tidy_data(gathered(*case))).groupby("Column")["Clustered on"].unique()
+    assert [formed["face"], formed["probability_of_pd"]] == [["perhaps"], ["no"]]

@@ -7,6 +7,7 @@ from openpyxl import load_workbook
 from scored import few
 
 import clinclust as cc
+from schemas import stored_schema
 
 
 @pytest.fixture(scope="module")
@@ -17,14 +18,7 @@ def groups():
     troponin = np.where(rng.random(150) < 0.4, "<5", (5.0 + rng.exponential(9.0, 150)).round(1).astype(str))
     rare = np.where(np.arange(150) % 50 == 0, 77.0, rng.normal(size=150).round(2))
     frame = pd.DataFrame({"crp": crp, "troponin": troponin, "rare": rare, "falls": rng.poisson(1.0, 150)})
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="crp", likelihood="gaussian", transform="log", spike=0, label="CRP", unit="mg/L"),
-            cc.Feature(name="troponin", likelihood="gaussian", limit="below", label="Troponin"),
-            cc.Feature(name="rare", likelihood="gaussian", spike=77, label="Rare"),
-            cc.Feature(name="falls", likelihood="poisson", spike=[0, 1], label="Falls"),
-        ]
-    )
+    schema = stored_schema("point_masses")
     return cc.Partition(labels, schema, made_by="a clinician"), frame, schema
 
 

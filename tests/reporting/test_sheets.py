@@ -91,17 +91,6 @@ def test_associations_keep_both_answers_apart_and_stand_by_relevance(findings):
     assert "*" not in repr(table.rows)
 
 
-def test_effect_sizes_are_numbers_with_their_intervals(findings):
-    sheet = tidy_data(findings)
-    rows = body(sheet).query("Kind == 'Effect size'")
-    effects = findings.comparisons.query("kind == 'effect'")
-    assert len(rows) == len(effects)
-    assert set(rows["Versus"]) == {"All others", "Subtype 2", "Subtype 3"}
-    assert sorted(rows["estimate"].dropna()) == sorted(effects["estimate"][np.isfinite(effects["estimate"])])
-    assert any(note.startswith("Standardised difference:") for note in sheet.notes)
-    assert any("descriptive, not inference" in note for note in sheet.notes)
-
-
 def test_the_codebook_has_every_column_of_the_schema(findings):
     rows, schema = body(codebook(findings)).set_index("Column"), findings.cohort.schema
     assert rows.index.tolist() == list(schema.names)

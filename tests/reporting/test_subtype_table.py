@@ -24,7 +24,7 @@ from clinclust.reporting.workbook import write_workbook
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted_cohort
-from .test_page import Page
+from .test_page import Page, widths_of_rows
 
 SUFFIXES = (".docx", ".xlsx", ".html", ".csv")
 
@@ -318,17 +318,7 @@ def test_everything_wrong_at_once(comparisons):
         assert part in message
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"features": "tremor"}, "features must be"),
-        ({"summaries": "mode"}, "not 'mode'"),
-        ({"subtypes": []}, "at least one"),
-        ({"columns": ["all", "validated"]}, "validated needs associations"),
-        ({"decimals": -1}, "from 0 to 6, not -1"),
-        ({"between": (1, 2, 3)}, "two different"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), cases_beside(__file__, "no_table"))
 def test_refused(comparisons, arguments, message):
     with pytest.raises(ValueError, match=message):
         cc.subtype_table(comparisons, **arguments)
@@ -376,7 +366,9 @@ def test_the_frame_holds_what_the_rows_say(table):
 
 
 def test_the_word_table_repeats_its_heading_and_says_what_it_is(table, tmp_path):
-    document = docx.Document(table.save(tmp_path / "t.docx"))
+    document = docx.Document(path := table.save(tmp_path / "t.docx"))
+    with zipfile.ZipFile(path) as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     section = document.sections[0]
     assert section.page_width > section.page_height
     assert document.paragraphs[0].style.name == "Caption"
@@ -410,11 +402,7 @@ def test_the_page_is_accessible_and_runs_nothing(table, tmp_path):
     assert scopes == {"col", "row", "rowgroup"}
     assert not {"script", "link", "img", "a"} & {tag for tag, _ in page.elements}
     assert table._repr_html_() == table.to_html()
-    spans = set()
-    for row in re.findall(r"<tr>(.*?)</tr>", table.to_html()):
-        cells = re.findall(r"<t[hd]([^>]*)>", row)
-        spans.add(sum(int((re.findall(r'colspan="(\d+)"', cell) or [1])[0]) for cell in cells))
-    assert spans == {len(table.headings) + 1}
+    assert widths_of_rows(table.to_html()) == {len(table.headings) + 1}
 
 
 def test_page_workbook_and_document_print_the_same_cells(comparisons, associations, tmp_path):
@@ -457,17 +445,6 @@ def test_word_needs_its_package(table, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "docx", None)
     with pytest.raises(ImportError, match="pip install python-docx"):
         table.save(tmp_path / "t.docx")
-
-
-def test_the_document_is_a_whole_archive_of_well_formed_parts(table, tmp_path):
-    from lxml import etree
-
-    with zipfile.ZipFile(table.save(tmp_path / "t.docx")) as archive:
-        assert archive.testzip() is None
-        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-        for name in archive.namelist():
-            if name.endswith((".xml", ".rels")):
-                etree.fromstring(archive.read(name))
 
 
 def test_a_median_has_the_digits_of_its_quartiles_and_a_scale_of_few_levels_has_a_mean():

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
+from schemas import stored_schema
 
 from . import test_divisions, test_groups, test_partition_reports
 from .conftest import GENERATED
@@ -46,20 +47,7 @@ def cohort(n_groups):
 @cache
 def fitted(n_groups):
     frame = cohort(n_groups)
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="id", role="id"),
-            cc.Feature(
-                name="urea", likelihood="gaussian", transform="log", label="Urea", unit="mmol/L", section="Blood"
-            ),
-            cc.Feature(name="haemoglobin", likelihood="gaussian", label="Haemoglobin", unit="g/dL", section="Blood"),
-            cc.Feature(name="sodium", likelihood="gaussian", label="Sodium", unit="mmol/L", section="Blood"),
-            cc.Feature(name="hypertension", likelihood="bernoulli", levels=("no", "yes"), label="Hypertension"),
-            cc.Feature(name="stage", likelihood="binomial", trials=4, label="Stage"),
-            cc.Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), label="Sex", role="describe"),
-        ],
-        title="A simulated cohort",
-    )
+    schema = stored_schema("reported")
     return cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame), frame
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from cases import cases_beside
 
-from clinclust import compare_subtypes
 from clinclust.reporting import workbook
 from clinclust.reporting.layout import Column, Sheet, Table, as_value, number_text
 from clinclust.reporting.workbook import write_workbook
@@ -125,17 +125,6 @@ def test_the_summary_says_what_was_run(book, model, frame):
     assert found["Values missing, of those clustered on (%)"] == round(missing, 1)
 
 
-def test_the_pairwise_rows_are_the_tests(book, model, frame):
-    tests = compare_subtypes(frame, model.labels_, model.schema_).query("kind == 'test'")
-    heading, *body = rows(book["Data"])[row_of(book["Data"], "Kind") - 1 :]
-    shown = pd.DataFrame(body, columns=heading).query("Kind == 'Pairwise test'")
-    assert len(shown) == len(tests)
-    for (_, row), (_, test) in zip(shown.iterrows(), tests.iterrows(), strict=True):
-        assert [row["Column"], row["Method"], row["n"]] == [test["feature"], test["test"], test["n"]]
-        for name in ("statistic", "df", "p", "q"):
-            assert row[name] == (pytest.approx(test[name]) if np.isfinite(test[name]) else None) or pd.isna(row[name])
-
-
 def test_the_assignments_are_those_of_the_model(book, model, frame):
     sheet = book["Assignments"]
     body = rows(sheet)[row_of(sheet, "Patient") :]
@@ -235,11 +224,7 @@ def test_control_characters_become_visible(tmp_path):
 
 
 def test_formats_show_what_the_page_writes():
-    for value, kind, decimals, text in [
-        (0.0004, "p", 2, "<0.001"), (0.0314, "p", 2, "0.031"), (0.314, "p", 2, "0.31"), (1.0, "p", 2, "1.00"),
-        (-0.001, "0.00", 2, "0.00"), (2.345, "measure", 1, "2.3"), (1234.5, "measure", 0, "1234"),
-        (1.2e-9, "measure", 11, "1.20E-09"), (4499603, "0", 2, "4,499,603"),
-    ]:  # fmt: skip
+    for value, kind, decimals, text in cases_beside(__file__, "formats"):
         assert number_text(value, kind, decimals) == text
 
 
@@ -323,16 +308,7 @@ def test_as_many_columns_as_excel_has_and_not_one_more(tmp_path):
         workbook_of(tmp_path / "y.xlsx", a_sheet([["x"] * 16_385], columns=many))
 
 
-@pytest.mark.parametrize(
-    ("titles", "headings"),
-    [
-        (("a", "A"), ["a", "A (2)"]),
-        (("a\nb", "a b"), ["a b", "a b (2)"]),
-        ((" ", "=1+1"), ["Column", "=1+1"]),
-        (("a", "a (2)", "a"), ["a", "a (2)", "a (3)"]),
-        (("_x0041_", "A"), ["_x005F_x0041_", "A"]),
-    ],
-)
+@pytest.mark.parametrize(("titles", "headings"), cases_beside(__file__, "headings"))
 def test_headings_of_tables_are_texts_that_differ(tmp_path, titles, headings):
     sheet = workbook_of(tmp_path / "x.xlsx", a_sheet([["x"] * len(titles)], columns=titles))["Data"]
     (table,) = sheet.tables.values()

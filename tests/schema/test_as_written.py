@@ -17,6 +17,7 @@ from clinclust.errors import CohortError, SchemaError
 from clinclust.likelihoods import REGISTRY
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import few_of_the_rest, numbers_of_levels, of_wholes, pairs_of_parts
+from schemas import stored_schema
 
 
 def read(cells, **fields):
@@ -146,28 +147,21 @@ def two_scales():
     return frame, low, schema
 
 
-def test_the_subtype_table_prints_levels_and_says_what_scores_are(two_scales):
-    frame, low, schema = two_scales
-    numbers = frame["er"].astype(float)
-    table = cc.subtype_table(cc.compare_subtypes(frame, 1 - low.astype(int), schema)).to_html()
-    line = next(line for line in unescape(table).split("<tr>") if "ER in %" in line)
-    for rows in (slice(None), low, ~low):
-        q1, median, q3 = np.quantile(numbers[rows], (0.25, 0.5, 0.75))
-        assert f"{median:g} [{q1:g}, {q3:g}]" in line
-    assert "Severity, 0 (none)–5 (severe), mean (SD)" in unescape(table)
-
-
-def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_path):
+def test_table_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_path):
     import openpyxl
 
     frame, low, schema = two_scales
-    given = cc.Partition(1 - low.astype(int), schema, made_by="a clinician")
+    numbers, labels = frame["er"].astype(float), 1 - low.astype(int)
     for name in ("subtypes.html", "subtypes.xlsx"):
-        cc.write_report(given, frame, tmp_path / name, progress=False)
+        cc.write_report(cc.Partition(labels, schema, made_by="a clinician"), frame, tmp_path / name, progress=False)
+    table = unescape(cc.subtype_table(cc.compare_subtypes(frame, labels, schema)).to_html())
+    line = next(line for line in table.split("<tr>") if "ER in %" in line)
+    for rows in (slice(None), low, ~low):
+        q1, median, q3 = np.quantile(numbers[rows], (0.25, 0.5, 0.75))
+        assert f"{median:g} [{q1:g}, {q3:g}]" in line
     page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
-    numbers = frame["er"].astype(float)
     assert f"↑ER in %, {numbers[~low].median():.0f} ({numbers.median():.0f})" in page
-    assert "Severity, 0 (none)–5 (severe)" in page
+    assert all("Severity, 0 (none)–5 (severe), mean (SD)" in text for text in (table, page))
     rows = list(openpyxl.load_workbook(tmp_path / "subtypes.xlsx")["Data"].values)
     cells = [cell for row in rows if "ER in %" in row and row[0] == "Summary" for cell in row]
     assert any(isinstance(cell, (int, float)) and cell == pytest.approx(numbers[low].mean()) for cell in cells)
@@ -177,14 +171,7 @@ def test_page_and_workbook_print_levels_and_say_what_scores_are(two_scales, tmp_
 
 
 WITH_SPIKE = [name for name, likelihood in REGISTRY.items() if "spike" in likelihood.takes]
-SCHEMA = cc.FeatureSchema(
-    [
-        cc.Feature(name="crp", likelihood="gaussian", transform="log", spike=0, limit="below", unit="mg/L"),
-        cc.Feature(name="falls", likelihood="poisson", spike=0),
-        cc.Feature(name="bnp", likelihood="exponential", limit=["above", "below"]),
-        cc.Feature(name="age", likelihood="gaussian"),
-    ]
-)
+SCHEMA = stored_schema("parts")
 TABLE = pd.DataFrame(
     {
         "crp": ["0", "<5", "3 mg/L", "", "1.5"],

@@ -15,26 +15,17 @@ from schema_strategies import schemas
 from scored import scored
 
 import clinclust as cc
-from clinclust.cli import main
 from clinclust.data import data
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import REGISTRY
 from clinclust.roles import ROLES
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
+from schemas import stored_schema
 
 _TEMPORARY = tempfile.TemporaryDirectory()
 FOLDER = Path(_TEMPORARY.name)
-SCHEMA = FeatureSchema(
-    [
-        Feature(name="patient", role="id"),
-        Feature(name="sex", likelihood="bernoulli", levels=["f", "m"], synonyms={"w": "f", "<= 5": "m"}),
-        Feature(name="crp", likelihood="gaussian", transform="log", spike=0, unit="mg/l", minimum=0.1 + 0.2),
-        Feature(name="pain", likelihood="ordinal", levels=["0", "1", "2"], prior={"lower": [1.5, 2.0]}),
-    ],
-    missing_codes=["", "-9"],
-    rows={"one_row_per": "patient", "keep": "last"},
-)
+SCHEMA = stored_schema("in_excel")
 
 
 def edited(cells, sheet="Schema"):
@@ -114,12 +105,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_rows():
     assert [problem.split(", ")[0] for problem in told] == ["row 2", "row 3", "row 4", "row 5"]
 
 
-SETTINGS = [
-    ({"A3": "titel"}, "sheet Settings, row 3, cell A3: 'titel' is no setting. Did you mean 'title'?"),
-    ({"B2": 2}, "sheet Settings, row 2, cell B2: clinclust: this program reads version 1"),
-    ({"B5": "ignor"}, "sheet Settings, row 5, cell B5: other_columns: must be error or ignore"),
-    ({"B8": "middle"}, "sheet Settings, row 7, cell B7: rows:"),
-]
+SETTINGS = cases_beside(__file__, "settings_sheet")
 
 
 @scored(SETTINGS)
@@ -213,26 +199,12 @@ def test_the_sum_of_the_items_has_the_published_range(name):
     assert sum(feature.trials for feature in FeatureSchema.of_instrument(name)) == SUMS[name]
 
 
-def test_an_unknown_instrument_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match=r"no instrument 'phq8'.*phq9"):
-        FeatureSchema.of_instrument("phq8")
-
-
-def test_what_is_no_schema_and_no_name_is_refused():
-    with pytest.raises(InputError, match="no instrument None"):
-        FeatureSchema.of_instrument(None)
+@pytest.mark.parametrize(("name", "words"), [("phq8", "no instrument 'phq8'.*phq9"), (None, "no instrument None")])
+def test_an_unknown_instrument_is_refused_with_the_known_ones(name, words):
+    with pytest.raises(InputError, match=words):
+        FeatureSchema.of_instrument(name)
 
 
 def test_the_features_of_all_instruments_make_one_schema():
     together = FeatureSchema([feature for name in instruments() for feature in FeatureSchema.of_instrument(name)])
     assert len(together) == sum(len(FeatureSchema.of_instrument(name)) for name in instruments())
-
-
-def test_the_command_lists_and_prints_them(capsys):
-    assert main(["schemas"]) == 0
-    listed = capsys.readouterr().out
-    assert "phq9: PHQ-9, depression (9 columns)" in listed
-    assert main(["schemas", "phq9"]) == 0
-    assert FeatureSchema.from_yaml(capsys.readouterr().out) == FeatureSchema.of_instrument("phq9")
-    assert main(["schemas", "phq8"]) == 2
-    assert "there is no instrument" in capsys.readouterr().err

@@ -188,18 +188,10 @@ def test_missing_codes_may_be_numbers_in_python():
     assert Feature(name="x", likelihood="gaussian", missing_codes=[-9, 99.0, "NA"]).missing_codes == ("-9", "99", "NA")
 
 
-@pytest.mark.parametrize(
-    ("fields", "trials"),
-    [
-        ({"likelihood": "bernoulli"}, 1),
-        ({"likelihood": "binomial", "trials": 4}, 4),
-        ({"likelihood": "binomial", "levels": ["a", "b", "c"]}, 2),
-        ({"likelihood": "binomial", "minimum": -2, "maximum": 3}, 5),
-        ({"likelihood": "poisson"}, None),
-    ],
-)
+@pytest.mark.parametrize(("fields", "trials"), cases_beside(__file__, "trials"))
 def test_number_of_trials(fields, trials):
     assert Feature(name="x", **fields).n_trials == trials
+    assert Feature(name="x", likelihood="poisson").n_trials is None
 
 
 def test_a_feature_is_frozen_and_hashable():

@@ -4,6 +4,7 @@ import warnings
 import pandas as pd
 import pandera.pandas as pa
 import pytest
+from cases import cases_beside, read_beside
 from hypothesis import given
 from pandera.decorators import check_input
 from pandera.errors import SchemaErrors
@@ -37,27 +38,21 @@ def test_columns_carry_their_metadata():
     assert compiled.strict is True
 
 
-@pytest.mark.parametrize(
-    ("checks", "metadata", "feature"),
-    [
-        ([pa.Check.isin([0, 1])], {"likelihood": "bernoulli"}, {}),
-        ([pa.Check.isin(["no", "yes"])], {"likelihood": "bernoulli"}, {"levels": ["no", "yes"]}),
-        ([pa.Check.isin({"b", "a"})], {"likelihood": "categorical"}, {"levels": ["a", "b"]}),
-        ([pa.Check.isin([3, 1, 2])], {"likelihood": "categorical"}, {"levels": ["3", "1", "2"]}),
-        ([pa.Check.isin([0, 1, 2, 3])], {"likelihood": "binomial"}, {"levels": ["0", "1", "2", "3"]}),
-        ([pa.Check.ge(1), pa.Check.le(5)], {"likelihood": "binomial"}, {"minimum": 1, "maximum": 5}),
-        ([pa.Check.in_range(0, 4)], {"likelihood": "binomial", "trials": 4}, {}),
-        ([pa.Check.isin(["a", "b", "c"])], {"likelihood": "categorical", "levels": ["a", "b"]}, {}),
-        ([pa.Check.ge(0), pa.Check.lt(3)], {"likelihood": "binomial", "levels": ["0", "1", "2"]}, {}),
-        ([pa.Check.ge(0)], {"likelihood": "poisson"}, {"minimum": 0}),
-        ([pa.Check.in_range(0, 300)], {"likelihood": "gaussian"}, {"minimum": 0, "maximum": 300}),
-        ([pa.Check.in_range(0, 300)], {"likelihood": "gaussian", "minimum": 10}, {"maximum": 300}),
-    ],
-)
+def checks_of(**stated):
+    """Return checks of pandera by their names: a list is the values of `isin`, or the ends of a range."""
+    return [getattr(pa.Check, name)(*(value if name == "in_range" else [value])) for name, value in stated.items()]
+
+
+@pytest.mark.parametrize(("checks", "metadata", "feature"), cases_beside(__file__, "checks_of_pandera"))
 def test_checks_that_a_feature_can_express_become_its_fields(checks, metadata, feature):
-    schema = schema_of(x=column(None, *checks, metadata=metadata))
+    schema = schema_of(x=column(None, *checks_of(**checks), metadata=metadata))
     assert schema["x"] == Feature(name="x", **metadata | feature)
     assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+def test_values_without_an_order_become_sorted_levels():
+    schema = schema_of(x=column(None, pa.Check.isin({"b", "a"}), metadata={"likelihood": "categorical"}))
+    assert schema["x"].levels == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -174,20 +169,7 @@ def test_validation_reads_each_column_once(monkeypatch):
 
 
 WHOLE = stored_schema("whole")
-RAW = pd.DataFrame(
-    {
-        "id": ["a", "a", "b"],
-        "site": ["1", "2", "1"],
-        "séx": ["f", "m", ""],
-        "gait": ["1.2 m/s", "0", "-9"],
-        "falls": ["0", "3", "1"],
-        "stage": ["III", "I", ""],
-        "pain": ["10", "0", "-9"],
-        "crp": ["0.1", "-5", ""],
-        "ward": ["x", "y", "z"],
-    },
-    index=["p", "p", "q"],
-)
+RAW = pd.DataFrame(read_beside(__file__)["raw_table"]).set_axis(["p", "p", "q"], axis="index")
 
 
 def test_a_compiled_schema_has_the_dtypes_ranges_and_nullability_of_the_validated_table():

@@ -42,15 +42,6 @@ def test_whatever_is_written_is_refused_as_a_schema_or_read(text):
         FeatureSchema.from_yaml(f"clinclust: 1\nfeatures:\n  - {{name: a, likelihood: poisson}}\n{text}")
 
 
-def test_all_problems_of_a_file_are_listed_at_once_in_line_order():
-    text = one(
-        "{name: a, likelihod: poisson}\n  - {name: b, likelihood: binomial, trials: x}", "clinclust: 1\ntitel: x\n"
-    )
-    with pytest.raises(SchemaError) as caught:
-        FeatureSchema.from_yaml(text)
-    assert [problem.split(":")[0] for problem in caught.value.problems] == ["line 2", "line 4", "line 5"]
-
-
 def test_the_schema_of_the_documentation_reads_and_comes_back():
     schema = FeatureSchema.from_yaml(COHORT)
     assert schema.title == "Parkinsonism cohort"
