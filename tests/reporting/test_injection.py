@@ -20,7 +20,8 @@ import clinclust as cc
 from clinclust import Partition, compare_subtypes
 from clinclust.errors import visible
 from clinclust.plots import plot_profile
-from clinclust.reporting.page import as_svg
+from clinclust.reporting.layout import Column, Sheet, Table
+from clinclust.reporting.page import as_svg, write_page
 from clinclust.reporting.subtype_table import clean
 from clinclust.schema import Feature, FeatureSchema
 
@@ -94,6 +95,15 @@ def test_no_text_becomes_markup_in_the_page(everywhere, tmp_path, page_path):
     drawn = {text for tag, text in page.texts if tag in ("text", "tspan")}
     assert "<script>alert(1)</script>" in drawn
     assert "${7*7}" in drawn
+
+
+def test_no_note_or_heading_becomes_markup_in_the_page(tmp_path):
+    text = "<b onclick=alert(1)>&amp;</b>"
+    table = Table(text, [Column(text)], [(text,)], bands=[text], notes=[text])
+    write_page([Sheet("Trust", [text], [table], explanations=[text])], tmp_path / "a.html", title=text)
+    page = Page((tmp_path / "a.html").read_text(encoding="utf-8"))
+    assert "b" not in {tag for tag, _ in page.elements}
+    assert [shown for _, shown in page.texts].count(text) >= 6
 
 
 def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
