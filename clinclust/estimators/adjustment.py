@@ -21,7 +21,7 @@ of the cohort decides between the two (`estimate_adjustment`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +88,7 @@ class Adjustment:
     def of(cls, frame: pd.DataFrame, schema: FeatureSchema) -> Adjustment:
         """Return the terms of a validated cohort with all coefficients 0."""
         terms = dict[str, Term]()
-        for part, values in _covariates(frame, schema).items():
+        for part, values in _covariates(frame, schema):
             observed = values[~np.isnan(values)]
             distinct = np.unique(observed)
             if distinct.size < 2:
@@ -102,13 +102,9 @@ class Adjustment:
             terms[part.name] = Term(levels, knots, *standards)
         n_terms = sum(len(term.centres) for term in terms.values())
         features = adjusted_features(schema) if n_terms else []
-        measured = [feature.name for feature in features if feature.traits.is_real]
-        return cls(
-            terms,
-            {feature.name: [0.0] * n_terms for feature in features},
-            {name: [0.0] * n_terms for name in measured},
-            {name: [0.0, 0.0] for name in measured},
-        )
+        coefficients = {feature.name: [0.0] * n_terms for feature in features}
+        spreads = {feature.name: [0.0] * n_terms for feature in features if feature.traits.is_real}
+        return cls(terms, coefficients, spreads, {name: [0.0, 0.0] for name in spreads})
 
     def problems(self, schema: FeatureSchema) -> list[str]:
         """Return why it cannot be the adjustment of a fit with this schema; empty if it can."""
@@ -131,7 +127,7 @@ class Adjustment:
     def design(self, frame: pd.DataFrame, schema: FeatureSchema) -> Array:
         """Return the terms of a validated table, float64 (n, T): mean 0 and one variance in the cohort, 0 = missing."""
         columns = [np.zeros((len(frame), 0))]
-        for part, values in _covariates(frame, schema).items():
+        for part, values in _covariates(frame, schema):
             if term := self.terms.get(part.name):
                 standard = (term.columns(values) - term.centres) / term.scales
                 columns.append(np.where(np.isnan(standard), 0.0, standard))
@@ -189,19 +185,15 @@ def adjusted_features(schema: FeatureSchema) -> list[Feature]:
 
 def refuse_adjustment(schema: FeatureSchema | None, what: str) -> None:
     """Raise InputError if a schema has columns to adjust for, which `what` cannot do."""
-    names = [] if schema is None else [feature.name for feature in schema if feature.role == "adjust"]
-    if names:
-        raise InputError(
-            f"{what} cannot adjust measurements for {listed(names)}; give the role describe, or fit a MAPDP on a table "
-            "in memory"
-        )
+    if names := [feature.name for feature in schema or () if feature.role == "adjust"]:
+        repair = "give the role describe, or fit a MAPDP on a table in memory"
+        raise InputError(f"{what} cannot adjust measurements for {listed(names)}; {repair}")
 
 
-def _covariates(frame: pd.DataFrame, schema: FeatureSchema) -> dict[Feature, Array]:
-    """Return the values of the columns with the role ``adjust``, float64 (n,), by their parts."""
-    parts = [part for feature in schema if feature.role == "adjust" for part in feature.parts]
-    values = model_values(frame, tuple(parts))
-    return {part: values[part.name] for part in parts}
+def _covariates(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[tuple[Feature, Array]]:
+    """Yield the parts of the columns with the role ``adjust``, and their values, float64 (n,)."""
+    parts = tuple(part for feature in schema if feature.role == "adjust" for part in feature.parts)
+    yield from zip(parts, model_values(frame, parts).values(), strict=True)
 
 
 def _measured(feature: Feature, frame: pd.DataFrame) -> Array:
@@ -213,9 +205,8 @@ def _measured(feature: Feature, frame: pd.DataFrame) -> Array:
 def within_clusters(adjustment: Adjustment, frame: pd.DataFrame, schema: FeatureSchema, labels: Labels) -> Adjustment:
     """Return the adjustment with the coefficients within these clusters, int64 (N,), of a validated table.
 
-    They solve the normal equations of the module docstring by reweighting: residuals beyond three standard deviations
-    are bounded, as in Huber's regression (1981), and five subjects without an effect are added. The log spread is that
-    of the mean absolute residual.
+    They solve the normal equations of the module docstring by reweighting: residuals are bounded, as in Huber's
+    regression (1981), and subjects without an effect are added. The log spread is that of the mean absolute residual.
     """
     design = adjustment.design(frame, schema)
     of_levels = np.concatenate([np.full(len(term.centres), bool(term.levels)) for term in adjustment.terms.values()])
@@ -247,10 +238,7 @@ def _rest(values: Array, design: Array, labels: Labels, coefficients: Array) -> 
 
 
 def _solve(values: Array, design: Array, labels: Labels, *, is_ratio: bool = False) -> Array:
-    """Return the coefficients (T,) at which the bounded residuals do not depend on the terms within clusters.
-
-    Those of y = mu(z) + design * coefficients + error, or of log E[y] = log mu(z) + design * coefficients (`is_ratio`).
-    """
+    """Return the coefficients (T,) at which bounded residuals, or ratios, do not depend on the terms in clusters."""
     coefficients = np.zeros(design.shape[1])
     if not labels.size:
         return coefficients
@@ -284,7 +272,7 @@ def estimate_adjustment(
     """Return the adjustment of a validated cohort, or None if no column with the role ``adjust`` varies.
 
     `search` returns the clusters of an adjusted table, and its log joint. Two chains of turns begin with the effects in
-    the whole cohort, and within the clusters of the unadjusted table; each ends when its joint no longer rises.
+    the whole cohort, and with none; each ends when its joint no longer rises.
     """
     none = Adjustment.of(frame, schema)
     if not none.coefficients:

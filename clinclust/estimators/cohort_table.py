@@ -43,7 +43,6 @@ def seven_digits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 Words = NDArray[np.uint64]
-Rows = NDArray[np.int64]
 
 _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 """The hash of a missing value of any type."""
@@ -51,11 +50,7 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 
 @dataclass(frozen=True, eq=False)
 class CohortFingerprint:
-    """Recognises the cohort of a fit and restores its order, without storing values.
-
-    Two tables have the same fingerprint if they hold the same validated values; the order of the columns, their dtypes
-    and the index do not matter. Subjects with equal values are interchangeable.
-    """
+    """Recognises the cohort of a fit and restores its order, without storing values, and whatever dtypes and index."""
 
     salt: str
     """Prefix of every hash, which depends on the fit."""
@@ -64,11 +59,15 @@ class CohortFingerprint:
     hidden_order: NDArray[np.uint32] = field(repr=False)
     """(N,) row of each subject in the order of the sorted hashes, combined by exclusive or with the keystream."""
 
-    def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
-        """Return the position in a validated table of each subject of the fit, in the order of the fit, int64 (N,).
+    @classmethod
+    def of(cls, frame: pd.DataFrame, salt: str) -> CohortFingerprint:
+        """Return the fingerprint of a validated table, of N rows."""
+        order, hashes = _sorted_hashes(frame, salt)
+        hidden = order.astype(np.uint32) ^ _keystream(salt, hashes)
+        return cls(salt, _digest(salt, "subjects", hashes).hex(), hidden)
 
-        None if the table is not the cohort of the fit. InputError is raised if the stored order is no permutation.
-        """
+    def rows_of_fit(self, frame: pd.DataFrame) -> Whole | None:
+        """Return the position in a validated table of each subject of the fit, int64 (N,); None for another table."""
         if len(frame) != self.hidden_order.size:
             return None
         order, hashes = _sorted_hashes(frame, self.salt)
@@ -82,18 +81,10 @@ class CohortFingerprint:
         return rows
 
 
-def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
-    """Return the fingerprint of a validated table, of N rows."""
-    order, hashes = _sorted_hashes(frame, salt)
-    hidden = order.astype(np.uint32) ^ _keystream(salt, hashes)
-    return CohortFingerprint(salt, _digest(salt, "subjects", hashes).hex(), hidden)
+def salt_of(schema: FeatureSchema, seed: int, labels: Whole, clusters: Clusters) -> str:
+    """Return the salt of a fit, which depends on all that determines labels and predictions of its clusters.
 
-
-def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
-    """Return the salt of a fit, which depends on everything that determines labels and predictions of its clusters.
-
-    The map from clusters to subtypes is not included (`seal_of_subtypes`), so that a fit that is cut keeps its
-    fingerprint.
+    A fit that is cut keeps it: the map from clusters to subtypes has a seal of its own (`seal_of_subtypes`).
     """
     model, encoding = clusters.model, clusters.encoding
     numbers = [float(number) for number in (model.concentration, model.coarsening, clusters.outlying_share)]
@@ -105,7 +96,7 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
     return digest.hexdigest()[:32]
 
 
-def seal_of_subtypes(salt: str, subtype_of: Rows, min_size: int = 1) -> str:
+def seal_of_subtypes(salt: str, subtype_of: Whole, min_size: int = 1) -> str:
     """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt, and of its floor."""
     return _digest(salt, f"subtypes of at least {min_size}", np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
 
@@ -120,7 +111,7 @@ def _keystream(salt: str, hashes: Words) -> NDArray[np.uint32]:
     return np.frombuffer(stream, dtype="<u4").astype(np.uint32)
 
 
-def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
+def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Whole, Words]:
     """Return the rows in the order of their hashes, int64 (N,), equal rows in their order, and the hashes (N,)."""
     total = np.zeros(len(frame), dtype=np.uint64)
     for name, column in frame.items():
@@ -155,8 +146,8 @@ def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
 # Rows that are exact copies of an earlier row, in a cohort that has more of them than chance explains.
 #
 # With few or dependent discrete features many rows are equal by chance. A chance copy has rows next to it, which differ
-# in one feature only, and values that many subjects have. (A total of yes-no items hides these neighbours; a drafted
-# schema sets it aside.)
+# in one feature only, and values that many subjects have: chance does not explain copies without such rows of which
+# fewer than 0.001 are expected. (A total of yes-no items hides these neighbours; a drafted schema sets it aside.)
 
 _FEW = 0.01  # share of the rows, up to which copies are too few to form a subtype
 _PART = 0.2  # share of the copies, up to which those that chance does not explain are taken for chance as well
@@ -165,11 +156,7 @@ _SHOWN, _ROWS_SHOWN = 3, 5
 
 
 def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
-    """Return the first row equal to each row in these columns, int64 (N,); None if chance explains the copies.
-
-    Chance does not explain the copies of a row if fewer than 0.001 such rows are expected from the frequencies of its
-    values, and no row differs from it in one column only. Missing values are equal to each other.
-    """
+    """Return the first row equal to each row in these columns, int64 (N,); None if chance explains the copies."""
     # Products with random numbers, so that sums of the hashes of the same few values differ between columns.
     factors = np.random.default_rng(0).integers(2**64, size=len(names), dtype=np.uint64)
     total = np.zeros(len(frame), dtype=np.uint64)
@@ -192,21 +179,17 @@ def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
 
 
 def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
-    """Warn of rows without any value in these columns, such as notes or totals, and of copied rows.
-
-    Copies are more than chance explains, and it is not known that subjects have several rows.
-    """
+    """Warn of rows without a value in these columns, such as totals, and of copies, unless rows are known as visits."""
     rows = frame.index[frame[list(names)].isna().all(axis="columns").to_numpy()]
     if len(rows):
         shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
         warn(say("no_observed_value", n_rows=len(rows), rows=shown))
     first = copied_rows(frame, names) if noted_several_rows(frame) is None else None
-    if first is None:
-        return
-    copies = np.flatnonzero(first != np.arange(first.size))
-    shown = ", ".join(f"{frame.index[row]} is {frame.index[first[row]]}" for row in copies[:_SHOWN])
-    n_rows, n_copies = first.size, copies.size
-    warn(limited(say("copied_rows", n_copies=n_copies, n_rows=n_rows, n_distinct=n_rows - n_copies, copies=shown)))
+    if first is not None:
+        copies = np.flatnonzero(first != np.arange(first.size))
+        shown = ", ".join(f"{frame.index[row]} is {frame.index[first[row]]}" for row in copies[:_SHOWN])
+        numbers = {"n_copies": copies.size, "n_rows": first.size, "n_distinct": first.size - copies.size}
+        warn(limited(say("copied_rows", copies=shown, **numbers)))
 
 
 # The cohort as a table of named columns, from a DataFrame or an array, with its schema and choice of rows.
@@ -232,22 +215,11 @@ def hint_at_rows(schema: FeatureSchema) -> str:
 def cohort_and_schema(
     X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, progress: bool = True
 ) -> tuple[pd.DataFrame, FeatureSchema]:
-    """Return the validated columns and the schema of the fit; without a schema, draft one (which warns).
+    """Return the validated columns and the schema of the fit, which has the choice of rows of the table, if known.
 
-    The schema has the choice of rows of the table, if known, and warns where that may be another one. CohortError and
-    InputError are raised for unusable tables, other rows than the schema says, and fewer than two subjects.
+    CohortError and InputError are raised for unusable tables, other rows than the schema says, and a single subject.
     """
-    X = in_pandas(X)
-    if schema is None:
-        from clinclust.drafting import draft_schema
-        from clinclust.schema import schema_for_array
-
-        if isinstance(X, pd.DataFrame) and not is_numbered(X):
-            schema = draft_schema(X, progress=progress)
-            warn(say("schema_was_drafted"))
-        else:
-            schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
-    table = _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}")
+    table, schema = _named_with_schema(X, schema, progress=progress)
     selection = rows_taken(table)
     if selection is None and schema.rows:
         warn(limited(say("rows_unknown", rows=schema.rows.in_words())))
@@ -273,11 +245,24 @@ def cohort_and_schema(
     return validated, schema
 
 
-def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
-    """Return a table of new subjects as a DataFrame; `names` are the columns of an array, of as many.
+def _named_with_schema(
+    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, progress: bool
+) -> tuple[pd.DataFrame, FeatureSchema]:
+    """Return a table as a DataFrame with the columns of its schema, which is drafted if the user has none."""
+    if schema is None:
+        from clinclust.drafting import draft_schema
+        from clinclust.schema import schema_for_array
 
-    `called` names the argument in errors.
-    """
+        if isinstance(X, pd.DataFrame) and not is_numbered(X):
+            schema = draft_schema(X, progress=progress)
+            warn(say("schema_was_drafted"))
+        else:
+            schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
+    return _named(X, schema.names, "X", "The array {} has {} columns, the schema {}: {}"), schema
+
+
+def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
+    """Return a table of new subjects, called so in errors, as a DataFrame; `names` are the columns of an array."""
     return _named(in_pandas(X), names, called, "{} has {} features, but MAPDP is expecting {} features as input: {}")
 
 
@@ -302,9 +287,8 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
         raise InputError(f"{called} must be {TABLE}, or an array of shape (N, D), not {type(X).__name__}")
     try:
         if isinstance(X, np.ma.MaskedArray):  # masked values are missing
-            of_numbers = X.dtype.kind in "biuf"
-            missing: Any = np.nan if of_numbers else None
-            X = np.where(np.ma.getmaskarray(X), missing, X.data.astype(np.float64 if of_numbers else object))
+            missing, dtype = (np.array(np.nan), np.float64) if X.dtype.kind in "biuf" else (np.array(None), object)
+            X = np.where(np.ma.getmaskarray(X), missing, X.data.astype(dtype))
         table = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(say("ragged_array", called=called)) from error

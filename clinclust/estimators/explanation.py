@@ -27,31 +27,22 @@ from clinclust.schema.feature import mass_text, of_wholes
 
 
 def left_out_scores(cohort: FittedCohort) -> Array:
-    """Return ln p(z = j) + ln p(x | cluster j) of the subjects of a fit, each left out of its own cluster.
+    """Return `Clusters.scores` of the subjects of a fit, float64 (N, J + 1), each left out of its own cluster."""
+    return _leave_one_out(cohort.fit, model_values(cohort.table, cohort.fit.clusters_.encoding.features))[0]
 
-    Float64 (N, J + 1), in nats up to a constant for each subject; the last column is a new cluster. Outlying values and
-    the temperature count as in `Clusters.scores`.
-    """
-    clusters, labels = cohort.fit.clusters_, cohort.fit.cluster_labels_
-    values = model_values(cohort.table, clusters.encoding.features)
-    without, weights = _leave_one_out(cohort.fit, values)
+
+def _leave_one_out(fit: Fit, values: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+    """Return these scores; and log predictives (D, N) and weights (N,) in the own cluster without the subject."""
+    clusters, labels = fit.clusters_, fit.cluster_labels_
+    is_held = ~fit.outliers_[:, fit.schema_.places(clusters.encoding.features)].T
+    others = clusters.sizes[labels] - 1.0
+    weights = np.log(np.where(others > 0.0, others, clusters.model.concentration))  # alone: those of a new cluster
+    without = log_predictives(clusters, values, labels, np.asarray(is_held))
     change = clusters.model.exponents @ (without - log_predictives(clusters, values, labels))
     change += weights - _log_weights(clusters)[labels]
     scores = clusters.scores(values, coarsened=True)
     scores[np.arange(labels.size), labels] += change / clusters.temperature
-    return scores
-
-
-def _leave_one_out(fit: Fit, values: Mapping[str, Array]) -> tuple[Array, Array]:
-    """Return log predictives (D, N) and weights (N,) of subjects in their clusters without them; in none: of a new one.
-
-    Statistics of the clusters do not include outlying values.
-    """
-    clusters, labels = fit.clusters_, fit.cluster_labels_
-    is_held = ~fit.outliers_[:, fit.schema_.places(clusters.encoding.features)].T
-    others = clusters.sizes[labels] - 1.0
-    weights = np.log(np.where(others > 0.0, others, clusters.model.concentration))
-    return log_predictives(clusters, values, labels, np.asarray(is_held)), weights
+    return scores, without, weights
 
 
 def _log_weights(clusters: Clusters) -> Array:
@@ -60,39 +51,29 @@ def _log_weights(clusters: Clusters) -> Array:
 
 
 class Terms(NamedTuple):
-    """The terms of n subjects, in nats."""
+    """The terms of n subjects, in nats, and the two subtypes, (n,) numbers from 1; 0 is none of these."""
 
     of_features: Array
     """(D, n) by feature, in the order of the encoding; 0 where a value is missing."""
     of_size: Array
-    """(n,) of the sizes."""
     within: Array
     """(n,) of the other clusters of the two subtypes."""
     total: Array
-    """(n,) log odds of the two subtypes."""
     subtype: Labels
-    """(n,) number from 1 of the subtype; 0 is none of these."""
     against: Labels
-    """(n,) likewise of the other."""
 
 
 def find_terms(fit: Fit, frame: pd.DataFrame, cohort: FittedCohort | None = None) -> Terms:
-    """Return the terms of validated new subjects for their most probable subtype.
-
-    Those of the table of a fit's `cohort` are for their own subtypes, leave one out.
-    """
+    """Return the terms of new subjects for their most probable subtype, or of a `cohort` for its own, leave one out."""
     subtypes, clusters, rows = fit.subtypes_, fit.clusters_, np.arange(len(frame))
     values = model_values(frame, clusters.encoding.features)
-    # The empty cluster is the last, and a subtype of its own.
-    of_cluster = np.append(subtypes.subtype_of, int(subtypes.subtype_of.max()) + 1)
+    of_cluster = np.append(subtypes.subtype_of, fit.n_clusters_)  # an empty cluster is a subtype of its own
 
-    def find_leading(subtype: Labels) -> Labels:
-        """Return the cluster of each subject's subtype with the highest score, int64 (n,)."""
+    def find_leading(subtype: Labels) -> Labels:  # the cluster of each subject's subtype with the highest score
         return np.asarray(np.where(of_cluster == subtype[:, None], scores, -np.inf).argmax(axis=1))
 
     if cohort is not None:
-        scores, best = left_out_scores(cohort), fit.labels_
-        predictives, weights = _leave_one_out(fit, values)
+        best, (scores, predictives, weights) = fit.labels_, _leave_one_out(fit, values)
     else:
         scores = clusters.scores(values, coarsened=True)
         best = subtypes.log_summed(scores).argmax(axis=1)
@@ -125,21 +106,18 @@ def explanation(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _list_terms(
-    fit: Fit, frame: pd.DataFrame, terms: Terms
-) -> Iterator[tuple[tuple[Code, Code], list[tuple[str, Any, float]]]]:
+def _list_terms(fit: Fit, frame: pd.DataFrame, terms: Terms) -> Iterator[tuple[tuple[Code, Code], list[Any]]]:
     """Yield the codes of both subtypes of each subject, and its terms, the strongest first: name, value, log odds."""
     features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
     columns, codes = [frame[feature.name].tolist() for feature in features], [0, *fit.codes_]
     for subject, both in enumerate(zip(terms.subtype.tolist(), terms.against.tolist(), strict=True)):
-        # Which features were observed differs between subjects; the size of the subtypes always speaks.
         of_subject = [
             (feature.name, column[subject], float(log_odds))
             for feature, column, log_odds in zip(features, columns, of_features[:, subject], strict=True)
             if not pd.isna(column[subject])
         ]
         of_subject.append((SIZE, None, float(terms.of_size[subject])))
-        of_subject += [(WITHIN, None, float(terms.within[subject]))] if fit.subtypes_.is_merged else []
+        of_subject += [(WITHIN, None, float(terms.within[subject]))] if fit.n_clusters_ < fit.subtype_of_.size else []
         yield (codes[both[0]], codes[both[1]]), sorted(of_subject, key=lambda term: -abs(term[2]))
 
 
@@ -159,13 +137,12 @@ def name_reasons(fit: Fit, frame: pd.DataFrame, cohort: FittedCohort | None = No
         return [reason for part in parts for reason in name_reasons(fit, part)]
     reasons = []
     for (_, against), terms in _list_terms(fit, frame, find_terms(fit, frame, cohort)):
-        named = list[str]()
-        for name, value, log_odds in terms:
-            if value is not None and log_odds >= _NEARLY_EVEN and len(named) < _MOST_NAMED:
-                feature, ratio = fit.schema_[name], float(f"{np.exp(min(log_odds, 20.0)):.3g}")
-                odds = "over 1,000,000" if ratio > 1e6 else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:g}"
-                text = value_text(value, f" {feature.unit}" if feature.unit else "")
-                named.append(f"{feature.title} {text} ({log_odds:.1f} nats, {odds} : 1)")
+        named, strong = list[str](), [term for term in terms if term[1] is not None and term[2] >= _NEARLY_EVEN]
+        for name, value, log_odds in strong[:_MOST_NAMED]:
+            feature, ratio = fit.schema_[name], float(f"{np.exp(min(log_odds, 20.0)):.3g}")
+            odds = "over 1,000,000" if ratio > 1e6 else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:g}"
+            text = value_text(value, f" {feature.unit}" if feature.unit else "")
+            named.append(f"{feature.title} {text} ({log_odds:.1f} nats, {odds} : 1)")
         other = f"Subtype {against}" if against else "none of these"
         reasons.append(on_one_line(f"against {other}: {'; '.join(named) or 'no feature'}"))
     return reasons
@@ -187,10 +164,8 @@ MOST_LISTED = 30
 _LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
 """Number of draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
 _DRAWS_AT_ONCE = 1_000
-_FEATURES = 3
 _COLUMNS_OF_UNUSUAL = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
 NOBODY = pd.DataFrame(columns=_COLUMNS_OF_UNUSUAL)
-"""The empty table of `find_unusual`."""
 
 
 @accepting()
@@ -203,28 +178,10 @@ def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: 
     30 are listed. Features are independent given the cluster; dependence gives more unusual subjects. Outlying values
     (`MAPDP.outliers_`) are left out.
 
-    Parameters
-    ----------
-    model : SubtypeModel
-        A fitted `MAPDP`.
-    frame : DataFrame, N rows
-        The cohort of the fit.
-    random_state : int, numpy.random.Generator, RandomState or None
-        Seed of the draws.
-
-    Returns
-    -------
-    DataFrame
-        One row per unusual subject, the least probable first: subject (the index of `frame`), subtype (from 1), the
-        subtype of the comparison, p, log_density in nats, expected (the mean of the draws), and the features that
-        contribute most, with their values.
-
-    Raises
-    ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not a fitted MAPDP, or `frame` is not its cohort.
+    The DataFrame has one row per unusual subject, the least probable first: subject (the index of `frame`), subtype
+    (from 1), the subtype of the comparison, p, log_density in nats, expected (the mean of the draws), and the features
+    that contribute most, with their values. CohortError is raised if `frame` does not fit the schema, ValueError if the
+    model is not a fitted MAPDP or `frame` is not its cohort.
 
     Examples
     --------
@@ -259,9 +216,8 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
         values = (usual[feature.name] - encoding.centres[index]) / encoding.scales[index]
         theta, sums = clusters.of_feature(index)
         statistics = likelihood.statistics(values) * (is_member & clusters.included[index])[:, None]
-        columns.append(
-            _Column(likelihood, theta, likelihood.prior.posterior(theta[None, :], sums[reference] - statistics))
-        )
+        posteriors = likelihood.prior.posterior(theta[None, :], sums[reference] - statistics)
+        columns.append(_Column(likelihood, theta, posteriors))
         terms.append(np.where(np.isnan(values), np.nan, columns[-1].score(values, columns[-1].posteriors)))
     of_features = pd.DataFrame(terms).T
     medians = of_features.groupby(reference).transform("median")
@@ -273,7 +229,7 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
         if p > _EXPECTED_BY_CHANCE / density.size:
             continue
         wholes, shortfall = of_wholes(encoding.features, expected - np.nan_to_num(of_subject))
-        least = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
+        least = [place for place in np.argsort(-shortfall, kind="stable")[:_MOST_NAMED] if shortfall[place] > 0.0]
         shown = cohort.table[[wholes[place].name for place in least]].iloc[subject].tolist()
         named = "; ".join(f"{wholes[at].title} {value_text(cell)}" for at, cell in zip(least, shown, strict=True))
         subtypes = fit.codes_[fit.labels_[subject]], fit.codes_[fit.subtype_of_[reference[subject]]]
@@ -322,7 +278,6 @@ def _compare_with_draws(
 # The continuum score: the position of each subject along the main axis, for a cohort without subtypes.
 
 CONTINUUM_SCORE = "continuum_score"
-"""Name of the column of the score."""
 _BEYOND_CHANCE = 1.25
 """Multiple of the share of the variance by chance below which the score says nothing."""
 _DECIMALS = 6
@@ -331,11 +286,7 @@ _DECIMALS = 6
 
 @dataclass(frozen=True)
 class Continuum:
-    """The main axis of a cohort.
-
-    `score` is (N,), mean 0 and SD 1, NaN where nothing is observed; `correlations` are of the normal scores of each
-    feature with it, the strongest first; `share`, 0 to 1, is that of the variance along the axis.
-    """
+    """The main axis of a cohort: `score` (N,), normal scores' `correlations` with it, `share` of the variance."""
 
     score: Array
     correlations: pd.Series[float]
@@ -358,37 +309,13 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float
     """Return the position of each subject along the main axis of the cohort, such as its severity.
 
     It is the first principal component (Hotelling 1933, Journal of Educational Psychology 24, 417-441) of the normal
-    scores of the features that were clustered on: the value with mid-rank r of n becomes Phi^-1((r - 1/2) / n).
-
-    Parameters
-    ----------
-    model : MAPDP
-        A fitted model.
-    frame : DataFrame, N rows
-        The cohort of the fit. Rows in another order than at the fit are put back into it.
-
-    Returns
-    -------
-    Series, N rows
-        Named `continuum_score`, with the index of the cohort in the order of the fit; mean 0, standard deviation 1.
-        NaN for a subject of whom nothing is observed.
-
-    Raises
-    ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not a fitted MAPDP, or `frame` is not its cohort.
-
-    Warns
-    -----
-    CohortWarning
-        If the rows of `frame` were in another order than at the fit.
-
-    Notes
-    -----
-    Most features increase with the score. Where values are missing or outlying, it is the expectation given the other
+    scores of the features that were clustered on: the value with mid-rank r of n becomes Phi^-1((r - 1/2) / n). Most
+    features increase with the score. Where values are missing or outlying, it is the expectation given the other
     values. The levels of a nominal feature are ordered along the axis. Scores of two cohorts do not compare.
+
+    The Series has the index of the cohort in the order of the fit (a CohortWarning says if `frame` has another), mean 0
+    and standard deviation 1; NaN for a subject of whom nothing is observed. CohortError is raised if `frame` does not
+    fit the schema, ValueError if the model is not a fitted MAPDP or `frame` is not its cohort.
 
     Examples
     --------
@@ -433,8 +360,6 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     loadings = np.where(is_nominal, np.abs(loadings), loadings)  # the order of its levels has no direction of its own
     strongest = np.argsort(-np.abs(loadings), kind="stable")
     names = [features[members[place][0]].column for place in strongest]
-    return Continuum(
-        encoded.in_table_order(np.round(score, _DECIMALS)),
-        pd.Series(loadings[strongest], index=names, name="correlation"),
-        float(variances[-1]) / len(members),
-    )
+    correlations = pd.Series(loadings[strongest], index=names, name="correlation")
+    share = float(variances[-1]) / len(members)
+    return Continuum(encoded.in_table_order(np.round(score, _DECIMALS)), correlations, share)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from numbers import Integral
 from string import ascii_lowercase
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import is_whole
 from clinclust.arrays import Array, Code, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.problem.encoding import powers_of_blocks
@@ -71,11 +71,6 @@ class SubtypeMixture:
     subtype_of: Labels
     """(J,) subtype of each cluster, 0 .. K - 1."""
 
-    @property
-    def is_merged(self) -> bool:
-        """Whether a subtype holds several clusters."""
-        return int(self.subtype_of.max()) + 1 < self.subtype_of.size
-
     @cached_property
     def pooled(self) -> Clusters:
         """The subtypes as single clusters, for evidence only."""
@@ -87,10 +82,7 @@ class SubtypeMixture:
         return self.pooled.sizes
 
     def summed(self, probabilities: Array) -> Array:
-        """Return the probability of each subtype, float64 (n, K), from those of the clusters (n, J).
-
-        Further columns, such as that of a new cluster, stay at the end.
-        """
+        """Return the probability of each subtype from those of the clusters (n, J) and, perhaps, of a new one."""
         # A sum of several probabilities may exceed 1 by a rounding error.
         return self._joined(probabilities, lambda columns: np.minimum(columns.sum(axis=1), 1.0))
 
@@ -130,10 +122,7 @@ MEANING_OF_MARKS = (
 
 
 def n_standing(subtypes: SubtypeMixture) -> int:
-    """Return the number of subtypes, at least 1, that are left without those that may be noise.
-
-    Pairs with less than 3 nats between them are merged, the least first; then subtypes below 5 subjects do not count.
-    """
+    """Return the number of subtypes, at least 1: weak pairs are merged, the least first, and few subjects left out."""
     while True:
         pairs, evidence = _all_pairs(subtypes)
         if evidence.min(initial=np.inf) >= WEAK_NATS:
@@ -167,17 +156,14 @@ def evidence_between(clusters: Clusters, pairs: Labels) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubtypeTree:
-    """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them.
-
-    The evidence of a join is the decrease, in nats, of the (coarsened) log joint by the merger.
-    """
+    """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them."""
 
     labels: Labels
     """(N,) subtype of each subject, in the order of the table."""
     joins: Labels
     """(K - 1, 2) the two groups of each join, numbered as in scipy: 0 .. K - 1 are subtypes, K + s is of step s."""
     evidence: Array
-    """(K - 1,) evidence of each join in nats; not always increasing."""
+    """(K - 1,) decrease of the (coarsened) log joint by each join in nats; not always increasing."""
 
     @property
     def n_subtypes(self) -> int:
@@ -191,27 +177,22 @@ class SubtypeTree:
         Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the merged subtypes, counted from 1), `size`
         (subjects in both), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
         """
-        members = self.members()
-        sizes = np.bincount(self.labels, minlength=self.n_subtypes)
-        first, second = ([members[node] for node in self.joins[:, side].tolist()] for side in (0, 1))
+        members, sizes = self.members(), np.bincount(self.labels, minlength=self.n_subtypes)
+        joins = [[members[node] for node in pair] for pair in self.joins.tolist()]
         return pd.DataFrame(
             {
                 "step": np.arange(1, self.n_subtypes),
-                "first": [tuple(cluster + 1 for cluster in side) for side in first],
-                "second": [tuple(cluster + 1 for cluster in side) for side in second],
-                "size": [int(sizes[[*side, *other]].sum()) for side, other in zip(first, second, strict=True)],
+                "first": [tuple(cluster + 1 for cluster in first) for first, _ in joins],
+                "second": [tuple(cluster + 1 for cluster in second) for _, second in joins],
+                "size": [int(sizes[[*first, *second]].sum()) for first, second in joins],
                 "n_subtypes": np.arange(self.n_subtypes - 1, 0, -1),
                 "evidence": self.evidence,
             }
         )
 
     def subtype_of(self, n_subtypes: int) -> Labels:
-        """Return the group of each of the K subtypes when `n_subtypes` groups are left, int64 (K,), by decreasing size.
-
-        Of two groups of equal size, the one with the lower subtype number comes first. ValueError outside 1 .. K.
-        """
-        whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
-        if not whole or not 1 <= n_subtypes <= self.n_subtypes:
+        """Return the group of each of K subtypes when `n_subtypes` groups are left, int64 (K,), by decreasing size."""
+        if not is_whole(n_subtypes, 1) or n_subtypes > self.n_subtypes:
             raise InputError(f"n_subtypes must be a whole number from 1 to {self.n_subtypes}, not {n_subtypes!r}")
         merged = set(self.joins[: self.n_subtypes - int(n_subtypes)].ravel().tolist())
         last = 2 * self.n_subtypes - int(n_subtypes)
@@ -273,10 +254,7 @@ class TreeTest:
         return f"TreeTest({len(self.joins)} joins, {int(self.joins['accepted'].sum())} accepted)"
 
     def parted_nodes(self, tree: SubtypeTree, by: str = "accepted") -> list[int]:
-        """Return the nodes of the tree that are one subtype each, numbered as in `SubtypeTree.joins`.
-
-        They are parted by the joins that are "accepted", or by the "distinct" ones only.
-        """
+        """Return the nodes of the tree that are left by the divisions that are "accepted", or "distinct"."""
         joins = self.joins.loc[self.joins[by].astype(bool), "step"]
         divided = {tree.n_subtypes + step - 1 for step in joins.tolist()}
         ahead, undivided = [2 * tree.n_subtypes - 2], []
@@ -326,8 +304,8 @@ STOPPED_EARLY = "ended by its time limit with the best partition so far; a longe
 class Fit:
     """The results of a search. A fitted estimator has each field that is not None as an attribute; see `MAPDP`.
 
-    Fields are of the clusters that the search found; `subtype_of_` maps them to subtypes. The fields are
-    saved as they are declared here; a new array or table needs a rule below.
+    Fields are of the clusters that the search found; `subtype_of_` maps them to subtypes. They are saved as they are
+    declared here; a new array or table needs a rule in `saving`.
     """
 
     schema_: FeatureSchema
@@ -380,10 +358,7 @@ class Fit:
 
     @cached_property
     def feature_relevance_(self) -> pd.Series[float]:
-        """Separation of the subtypes by each feature in nats, the largest first, a Series; descriptive.
-
-        It is sum_k ln m_d(subtype k) - ln m_d(all subjects).
-        """
+        """Separation by each feature, sum_k ln m_d(subtype k) - ln m_d(all), the largest first, a Series in nats."""
         features, nats = of_wholes(self.clusters_.encoding.features, self.subtypes_.pooled.relevance())
         relevance = pd.Series(nats, index=[feature.name for feature in features], name="relevance")
         return relevance.sort_values(ascending=False, kind="stable")
@@ -392,10 +367,9 @@ class Fit:
     def cluster_parameters_(self) -> pd.DataFrame:
         """DataFrame of the centroids (appendix D and eq. 32 of the paper), by feature, parameter, level and subtype.
 
-        The posterior mean and the ends of the 95% interval, in the unit of the validated column. Means and SDs of
-        measurements, means of counts, durations and scales, probabilities of levels; the back-transformed mean of a
-        transformed feature. A subtype of several clusters is taken as one sample. The intervals are of values that
-        formed the subtypes: differences between subtypes are descriptive.
+        Posterior means and 95% intervals, in the unit of the validated column: means and SDs of measurements, means of
+        counts, durations and scales, probabilities of levels, back-transformed means. The values formed the subtypes:
+        differences between subtypes are descriptive.
         """
         encoding, rows = self.clusters_.encoding, list[tuple[Any, ...]]()
         of_part = {feature.name: index for index, feature in enumerate(encoding.features)}
@@ -410,10 +384,7 @@ class Fit:
 
     @cached_property
     def kinds_(self) -> Labels | None:
-        """Kind of each subject, int64 (N,), 0, 1, ... by decreasing size: its subtype if grades of one are united.
-
-        None if the tree was not tested.
-        """
+        """Kind of each subject, int64 (N,), by decreasing size: its subtype if grades are united; None if untested."""
         test = self.tree_test_
         return None if test is None else test.parted_of(self.tree_, "distinct")[self.cluster_labels_]
 
@@ -471,11 +442,16 @@ class Fit:
         signs = ((self.subtypes_.sizes < FEW_SUBJECTS, FEW), (nearest < WEAK_NATS, WEAK))
         return [tuple(mark for is_so, mark in signs if is_so[subtype]) for subtype in range(self.n_clusters_)]
 
+    @cached_property
+    def differs(self) -> dict[str, bool]:
+        """Whether each encoded feature, or part of one, differs between the clusters, by name."""
+        encoded = zip(self.clusters_.encoding.features, self.clusters_.included.tolist(), strict=True)
+        return {feature.name: is_included for feature, is_included in encoded}
+
     @property
     def selected_features_(self) -> list[str]:
         """The clustered features that differ between the clusters, in the order of the schema."""
-        encoded = zip(self.clusters_.encoding.features, self.clusters_.included, strict=True)
-        selected = {feature.column for feature, is_included in encoded if is_included}
+        selected = {feature.column for feature in self.clusters_.encoding.features if self.differs[feature.name]}
         return [name for name in self.schema_.names if name in selected]
 
     @property
@@ -536,7 +512,6 @@ class PartitionedFit(Fit):
     """
 
     in_sample_: Fit = field(kw_only=True)
-    """The same clusters as those of the sample."""
     sample_: pd.DataFrame | None = field(kw_only=True)
     """The rows of the sample as given; None of a model that was loaded."""
 
@@ -544,10 +519,7 @@ class PartitionedFit(Fit):
     def of(
         cls, in_sample: Fit, all_subjects: AllSubjects, labels: Any = None, sample: pd.DataFrame | None = None
     ) -> Self:
-        """Return the fit of all subjects, with the Dask series of their clusters.
-
-        The first clusters are those of the sample, the others have no subject in it. InputError for another sample.
-        """
+        """Return the fit of all subjects with the Dask series of their clusters; the first are those of the sample."""
         sizes, statistics, trace, stopped_early = all_subjects
         sampled = in_sample.clusters_.sizes
         if sizes.size < sampled.size or (sizes[: sampled.size] < sampled).any() or not trace.size:
@@ -566,19 +538,11 @@ class PartitionedFit(Fit):
         return AllSubjects(clusters.sizes, clusters.statistics, self.log_joint_trace_, self.stopped_early_)
 
     def with_subtypes_of(self, in_sample: Fit) -> Self:
-        """Return the fit with the subtypes of the sample; a cluster without a subject in it is a subtype of its own.
-
-        Subtypes have the numbers that they have in the sample, those without a subject in it the next ones.
-        """
+        """Return the fit with the subtypes of the sample; clusters without a subject in it are the next subtypes."""
         n_more = self.clusters_.sizes.size - in_sample.subtype_of_.size
-        return replace(
-            self,
-            in_sample_=in_sample,
-            subtype_of_=np.append(in_sample.subtype_of_, in_sample.n_clusters_ + np.arange(n_more)),
-            tree_=in_sample.tree_,
-            tree_test_=in_sample.tree_test_,
-            min_size_=in_sample.min_size_,
-        )
+        subtype_of = np.append(in_sample.subtype_of_, in_sample.n_clusters_ + np.arange(n_more))
+        of_sample = {name: getattr(in_sample, name) for name in ("tree_", "tree_test_", "min_size_")}
+        return replace(self, in_sample_=in_sample, subtype_of_=subtype_of, **of_sample)
 
     @property
     def labels_(self) -> Any:

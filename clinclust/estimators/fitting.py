@@ -1,8 +1,8 @@
 """From a table to a fit: checks before the search, the search that a plan describes, its results, and misfits.
 
 A fit goes from `MAPDP.fit` to `prepared`, the validated and encoded cohort; `found_fit` and `search`, which chooses the
-kind of search; `run_restarts` of the engine and its kernels; and back by `fit_of`, the test of the tree (`walk_tree`)
-and the number of subtypes (`as_asked`).
+kind of search; `run_restarts` of the engine and its kernels; and back by `fit_of`, the test of the tree (`walk_tree`),
+the number of subtypes (`as_asked`) and what the user is warned of (`list_notes`).
 """
 
 from __future__ import annotations
@@ -29,23 +29,13 @@ from clinclust.engine.problem import problem as joint
 from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import ClusterTree, Problem
 from clinclust.engine.sampling.chains import temperature
+from clinclust.engine.search import settle
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
-from clinclust.engine.search.settle import (
-    LARGE,
-    Start,
-    adjusted_rand_index,
-    by_decreasing_size,
-    draw_sample,
-    index_of_best,
-    merge_tree,
-    run_restarts,
-    search_starts,
-    starts_from,
-)
+from clinclust.engine.search.settle import LARGE, Start
 from clinclust.errors import InputError, SchemaError, visible, warn
 from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, estimate_adjustment
-from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_rows
+from clinclust.estimators.cohort_table import CohortFingerprint, cohort_and_schema, salt_of, warn_of_rows
 from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor, walk_tree
 from clinclust.estimators.fit import FEWEST_DRAWS, N_DRAWS, STOPPED_EARLY, Fit, SubtypeTree
 from clinclust.estimators.parameters import SamplerParameters
@@ -80,11 +70,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
-    """Return the checked cohort with the problem of the fit.
-
-    Raises CohortError if the table does not fit the schema, and InputError if no feature is left, memory is too small,
-    or the subtypes asked for cannot be had.
-    """
+    """Return the checked and encoded cohort of a fit; CohortError or InputError if it cannot be fitted as asked."""
     frame, schema = cohort_and_schema(X, settings.schema, progress=settings.progress)
     if isinstance(settings.n_clusters, Integral) and settings.n_clusters > len(frame):
         raise InputError(say("too_few_subjects", n_clusters=settings.n_clusters, n_subjects=len(frame)))
@@ -97,14 +83,13 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike) -> Prepared:
 def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Prepared:
     """Return the cohort with its problem, and warn of rows and columns that inform no clustering."""
     problem = interruptible(partial(pose_for, settings, frame, schema))
-    warn_of_uninformative(problem.kept_out, len(frame))
+    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects)
     warn_of_rows(frame, list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features)))
     # Values of a multivariate Gaussian block are not used where a more complete feature of the block is missing.
-    encoding, arrays, lost = problem.cohort.encoding, problem.cohort.arrays, Counter[str]()
-    n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
-    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+    encoding, n_used, lost = problem.cohort.encoding, problem.cohort.n_observed.tolist(), Counter[str]()
+    for feature, likelihood, n_values in zip(encoding.features, encoding.likelihoods, n_used, strict=True):
         if likelihood.n_before:
-            lost[str(feature.block)] += int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
+            lost[str(feature.block)] += int(frame[feature.name].notna().sum()) - n_values
     if blocks := [f"{block}: {n} value(s)" for block, n in lost.items() if n]:
         warn(say("unused_values_of_blocks", blocks="; ".join(blocks)))
     return Prepared(frame, schema, problem)
@@ -116,24 +101,23 @@ def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: F
 # differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
 # leave less dependence, the search is repeated with the weights that they imply.
 
-_SHARE_OF_ADJUSTMENT = 0.5
-"""Largest share of a time budget for the effects of the columns to adjust for."""
+_SHARE_OF_ADJUSTMENT, _SHARE_IN_FULL, _SHARE_OF_SELECTION, _SHARE_OF_POWERS = 0.5, 0.3, 0.3, 0.3
+"""Largest shares of the time that is left for the effects of the columns to adjust for, the search with full weights,
+the selection of features before the search, and the estimation of block weights."""
 _LOW = 0.8
 """Weight below which a block may hide subtypes."""
 _LEFT = 0.4
 """Largest share of the dependence inside a block, 1 / w - 1, left by distinct subtypes, for another search."""
-_SHARE = 0.3
-"""Share of the remaining time budget for the search with full weights."""
 
 
-def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
-    """Search as the settings say; InputError for unusable `init` or too few clusters, SearchCancelled if cancelled."""
+def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> tuple[Fit, list[str]]:
+    """Search as the settings say; return the fit and what to warn of; InputError for unusable `init`."""
     budget, progress = Budget(settings.max_seconds), Progress(bool(settings.progress))
     with announcing_compilation():
         plan = settings.search_plan(cohort.problem, cancelled, budget, progress)
-        cohort = adjusted(cohort, settings, plan)
-        fit = fit_by(plan, cohort, is_tested=settings.is_tested)
-    return as_asked(fit, settings.n_clusters, settings.min_size)
+        fit = fit_by(plan, adjusted(cohort, settings, plan), is_tested=settings.is_tested)
+    fit = as_asked(fit, settings.n_clusters, settings.min_size)
+    return fit, list(list_notes(fit, settings, cohort.frame))
 
 
 def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared:
@@ -163,7 +147,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
     powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit
-    short = plan.shortened(plan.budget.part(_SHARE), "blocks in full")
+    short = plan.shortened(plan.budget.part(_SHARE_IN_FULL), "blocks in full")
     in_full = with_tree_tested(_searched(cohort, short, {}), cohort, plan, in_short=True)
     if in_full.tree_test_ is None or _n_parted(in_full) == 1:
         return fit
@@ -194,16 +178,16 @@ def _n_parted(fit: Fit) -> int:
     return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
 
 
-def warn_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> None:
-    """Warn of a search that did not end by itself, and of misfits of likelihoods."""
+def list_notes(fit: Fit, settings: Settings, frame: pd.DataFrame) -> Iterator[str]:
+    """Yield warnings of a search that did not end by itself, and of misfits of likelihoods in the validated cohort."""
     if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
         moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
-        warn(f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`")
+        yield f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`"
     if fit.stopped_early_:
         path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
-        warn(say("search_ended_early", ended=STOPPED_EARLY, about_the_path=path, max_seconds=settings.max_seconds))
-    if misfits := warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order)):
-        warn(misfits)
+        yield say("search_ended_early", ended=STOPPED_EARLY, about_the_path=path, max_seconds=settings.max_seconds)
+    if misfits := warning_of_misfits(compared_likelihoods(fit, frame)):
+        yield misfits
 
 
 # The kinds of search that a plan can describe; nothing else chooses among them.
@@ -215,19 +199,12 @@ _BRANCH = 1414
 """Spawn key of the random draws of the resolution path."""
 _RESTARTS_OF_SELECTION = 6
 """Largest number of restarts of the selection; the fifth, `bisected`, finds groups that differ a little everywhere."""
-_SHARE_OF_SELECTION = 0.3
-"""Largest share of a time budget for the selection of features before the search."""
-_SHARE_OF_POWERS = 0.3
-"""Largest share of a time budget for the estimation of block weights."""
 
 
 def search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes, after shorter ones that estimate block weights and select features.
-
-    The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
-    """
+    """Run the search that the plan describes, after shorter ones that estimate block weights and select features."""
     if plan.estimate_powers and resolution.has_repeated(problem):  # in a sample of a large cohort
-        part, between = draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
+        part, between = settle.draw_sample(problem, plan.shortened(plan.budget.part(_SHARE_OF_POWERS), "block weights"))
         rounds = count(1)
 
         def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
@@ -239,7 +216,7 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
     if plan.selects_first is not None:
         short = plan.shortened(plan.budget.part(_SHARE_OF_SELECTION), "selection of features")
         short = replace(short, n_restarts=min(plan.n_restarts, _RESTARTS_OF_SELECTION))
-        chosen = resolution.strength_and_features(*draw_sample(problem, short), plan.selects_first)
+        chosen = resolution.strength_and_features(*settle.draw_sample(problem, short), plan.selects_first)
         if chosen is not None:
             strength, included = chosen
             stronger = resolution.strengthened(problem, strength, plan.selects_first)
@@ -253,7 +230,7 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the block weights of the problem."""
     branch = np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
     if plan.fill_modes:
-        return _best_of(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
+        return _best_of(problem, settle.run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     steps: list[resolution.ResolutionStep] = []
     if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
         steps = resolution.sampled_steps(problem, plan, branch)
@@ -275,15 +252,15 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
 
 def _best_of(problem: Problem, restarts: list[RestartResult]) -> SearchResult:
-    return SearchResult(problem, restarts, index_of_best(restarts), none_outlying(problem))
+    return SearchResult(problem, restarts, settle.index_of_best(restarts), none_outlying(problem))
 
 
 def _starts(problem: Problem, plan: SearchPlan) -> list[Start]:
     if not isinstance(plan.start, str):
-        return starts_from(plan.start, plan.seeds)
+        return settle.starts_from(plan.start, plan.seeds)
     if plan.start == "single":
-        return starts_from(problem.cohort.together, plan.seeds, "single")
-    return search_starts(problem.cohort.n_subjects, plan.seeds)
+        return settle.starts_from(problem.cohort.together, plan.seeds, "single")
+    return settle.search_starts(problem.cohort.n_subjects, plan.seeds)
 
 
 def _search_under(
@@ -305,7 +282,7 @@ def _search_under(
 
 
 def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[RestartResult]:
-    run = resolution.run_selecting_restarts if plan.select_features else run_restarts
+    run = resolution.run_selecting_restarts if plan.select_features else settle.run_restarts
     onward = starts[0].name == "given"  # a search that continues from a given partition is not refined
     return run(problem, starts, replace(plan, refine=plan.refine and not onward))
 
@@ -343,14 +320,14 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     """Return the results of a search, subjects in the order of the table and clusters by decreasing size."""
     problem, best, schema = result.problem, result.winner, of_cohort.schema
     cohort, frame = problem.cohort, of_cohort.frame if of_cohort.unadjusted is None else of_cohort.unadjusted
-    labels = by_decreasing_size(best.labels)
+    labels = settle.by_decreasing_size(best.labels)
     partition = problem.partition(labels)
     # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem if included.all() else problem.with_features(included)
     scores = joint.leave_one_out_scores(selected, selected.partition(labels))
-    joins, evidence = merge_tree(selected, labels)
+    joins, evidence = settle.merge_tree(selected, labels)
     warmth = temperature(selected, labels, plan.seed, plan.cancelled) if plan.calibrate else 1.0
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
@@ -367,12 +344,22 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=joint.log_joint(problem, partition) if plan.fill_modes else best.log_joint,
         log_joint_trace_=best.trace,
-        leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
+        leave_one_out_nll_=_leave_one_out_nll(problem, selected, labels, ~included),
         hyperparameters_=problem.hyperparameters,
         uninformative_=problem.kept_out,
         tree_=SubtypeTree(labels_of_table, joins, evidence),
         outliers_=outlying,
-        restarts_=_table_of_restarts(result.restarts, best),
+        restarts_=pd.DataFrame(
+            {
+                "restart": np.arange(1, len(result.restarts) + 1),
+                "start": [restart.start for restart in result.restarts],
+                "log_joint": [restart.log_joint for restart in result.restarts],
+                "n_clusters": [int(restart.labels.max()) + 1 for restart in result.restarts],
+                "sweeps": [restart.n_sweeps for restart in result.restarts],
+                "converged": [restart.converged for restart in result.restarts],
+                "ari_to_best": [settle.adjusted_rand_index(restart.labels, best.labels) for restart in result.restarts],
+            }
+        ),
         tuning_=pd.DataFrame(
             result.tried
             or {
@@ -383,7 +370,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
             }
         ),
         versions_=software_versions(),
-        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
+        cohort_fingerprint_=CohortFingerprint.of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
         stopped_early_=plan.budget.cut_short,
         row_counts_=None if choice is None else choice.counts,
         completed_log_joint_=best.log_joint if plan.fill_modes else None,
@@ -392,35 +379,19 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     )
 
 
-def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
-    """Return the table `MAPDP.restarts_`."""
-    return pd.DataFrame(
-        {
-            "restart": np.arange(1, len(restarts) + 1),
-            "start": [restart.start for restart in restarts],
-            "log_joint": [restart.log_joint for restart in restarts],
-            "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
-            "sweeps": [restart.n_sweeps for restart in restarts],
-            "converged": [restart.converged for restart in restarts],
-            "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
-        }
-    )
+def _leave_one_out_nll(problem: Problem, selected: Problem, labels: Labels, shared: NDArray[np.bool_]) -> float:
+    """Return the paper's E (eq. 12) at full weight; the `shared` features (D,) are not among the selected ones."""
 
+    def compute(part: Problem, clusters: Labels) -> float:
+        in_full = part.with_powers(np.ones_like(part.model.powers))
+        partition = in_full.partition(clusters)
+        return joint.leave_one_out_nll(in_full, partition, joint.leave_one_out_scores(in_full, partition))
 
-def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
-    """Return the contribution of the unselected features (D,) to the paper's E (eq. 12), without ln p(z)."""
-    if not shared.any():
-        return 0.0
-    alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
-    nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
-    return nll + joint.log_crp(np.array([float(n_subjects)]), alike.model.concentration)
-
-
-def _nll(problem: Problem, labels: Labels) -> float:
-    """Return the paper's E with all features at full weight."""
-    in_full = problem.with_powers(np.ones_like(problem.model.powers))
-    partition = in_full.partition(labels)
-    return joint.leave_one_out_nll(in_full, partition, joint.leave_one_out_scores(in_full, partition))
+    nll = compute(selected, labels)
+    if shared.any():  # these have one cluster, whose ln p(z) does not count
+        alike, n_subjects = problem.with_features(shared), np.array([float(labels.size)])
+        nll += compute(alike, problem.cohort.together) + joint.log_crp(n_subjects, alike.model.concentration)
+    return nll
 
 
 # The declared likelihood of each feature, compared with its alternatives in the clusters of a fit.
@@ -433,10 +404,9 @@ _OF_VALUES = ("levels", "trials", "minimum", "maximum")
 
 
 def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
-    """Return the feature with each other likelihood or transform that the schema accepts for its scores (n,).
+    """Return the feature with each other likelihood or transform that the schema accepts for its observed scores (n,).
 
-    `scores` are the observed values before any transform. Bernoulli, ordinal and categorical features have no
-    alternative.
+    Bernoulli, ordinal and categorical features have no alternative.
     """
     if feature.traits.is_share or feature.traits.counts_levels or not scores.size:
         return []
@@ -444,13 +414,11 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
     for fields in _other_fields(feature, scores):
         if (fields["likelihood"], fields.get("transform")) == declared:
             continue
-        traits = REGISTRY[fields["likelihood"]]
-        content = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
-        if content.get("contrast") not in traits.contrasts:
-            content.pop("contrast", None)
-        for name in _OF_VALUES:
-            if name not in traits.takes or fields["likelihood"] == Ordinal.name:
-                content.pop(name, None)
+        traits, content = REGISTRY[fields["likelihood"]], feature.content()
+        takes = () if fields["likelihood"] == Ordinal.name else traits.takes
+        unfit = {"prior", "transform", *(name for name in _OF_VALUES if name not in takes)}
+        unfit |= {"contrast"} if content.get("contrast") not in traits.contrasts else set()
+        content = {name: value for name, value in content.items() if name not in unfit}
         content |= {name: value for name, value in fields.items() if value is not None}
         if feature.is_part:  # of a feature in two parts, that of the second
             of_part = {name: content.get(name) for name in ("likelihood", "transform", "prior")}
@@ -501,25 +469,19 @@ _MOST_SUBJECTS = 4000
 """Number of subjects above which a systematic sample is taken."""
 
 _COLUMNS = {
-    "feature": str,
-    "declared": str,
-    "better": object,
-    "evidence": float,
-    "n_values": int,
-    "declared_groups": object,
-    "better_groups": object,
-    "is_misfit": bool,
-    "schema_line": object,
+    **{"feature": str, "declared": str, "better": object, "evidence": float, "n_values": int},
+    **{"declared_groups": object, "better_groups": object, "is_misfit": bool, "schema_line": object},
 }
 NOTHING_COMPARED = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()})
 """An empty table of `compared_likelihoods`."""
 
 
-def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = None) -> pd.DataFrame:
+def compared_likelihoods(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     """Compare the declared likelihood of every clustered feature with its alternatives, in the clusters of a fit.
 
-    The evidence for a likelihood m of a feature is its log marginal at the best level of the tree, where the J clusters
-    are merged to k groups g, less what the divisions into these groups cost the feature:
+    `frame` is the validated cohort in the order of the fit. The evidence for a likelihood m of a feature is its log
+    marginal at the best level of the tree, where the J clusters are merged to k groups g, less what the divisions into
+    these groups cost the feature:
 
         E(m) = max over k = 1 .. J of [ sum over the groups g of ln m(values in g) - sum over the divisions s of c_s ]
         c_s  = C_s max(G_s, 0) / (sum over all features of max(G_s, 0))
@@ -527,18 +489,13 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     G_s is the gain of the declared feature by division s, and C_s its cost by the prior of partitions. From 15 nats on
     (5 more for each group beyond its first) and 0.02 nats for each value, the alternative is clearly better and the
     declared likelihood a misfit. ln m is the log density on the scale of the column under default hyperparameters.
-    Outliers are left out.
-
-    `frame` is the validated cohort in the order of the fit. Returns one row per clustered feature, the clearest misfit
-    first: `feature`, `declared`, `better` (or None), `evidence` (nats), `n_values`, `declared_groups` and
-    `better_groups` (k), `is_misfit`, `schema_line` (the line of the schema that declares the better one).
+    Outliers are left out. The clearest misfit comes first; the columns are those of `_COLUMNS`.
     """
     rows: Labels | slice = slice(None)
     features = fit.clusters_.encoding.features
     if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
-        if order is None:
-            in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
-            order = canonical_order(list(model_values(frame, in_schema).values()))
+        in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
+        order = canonical_order(list(model_values(frame, in_schema).values()))
         rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
@@ -556,8 +513,6 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
 
 
 class _Described(NamedTuple):
-    """A declaration of a feature and its evidence."""
-
     feature: Feature
     evidence: float
     n_groups: int
@@ -571,9 +526,8 @@ def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree)
         if usual.size < scores.size:
             is_usual = (scores >= usual.min()) & (scores <= usual.max())
             scores, labels = scores[is_usual], labels[is_usual]
-    row: dict[str, object] = {"feature": feature.column, "declared": in_words(feature), "better": None, "evidence": 0.0}
-    row |= {"n_values": scores.size, "declared_groups": None, "better_groups": None}
-    row |= {"is_misfit": False, "schema_line": None}
+    row: dict[str, object] = dict.fromkeys(_COLUMNS) | {"feature": feature.column, "declared": in_words(feature)}
+    row |= {"evidence": 0.0, "n_values": scores.size, "is_misfit": False}
     others = alternatives_of(feature, scores)
     if not others:
         return row
@@ -621,8 +575,7 @@ _PROBABLE = 5.0
 def warning_of_misfits(compared: pd.DataFrame) -> str | None:
     """Return the warning, with lines for the schema; None if no likelihood is clearly better."""
     misfits = compared[compared["is_misfit"]]
-    n = len(misfits)
-    if not n:
+    if not (n := len(misfits)):
         return None
     lines = ""
     for row in misfits.iloc[:_SHOWN].to_dict("records"):

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from clinclust.arguments import LABELS, accepting
+from clinclust.arguments import LABELS, accepting, in_pandas
 from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
@@ -54,19 +54,14 @@ class Posterior:
 
     @cached_property
     def membership_(self) -> Array:
-        """Share of the draws in which each subject is in each cluster of the point estimate, float64 (N, K).
-
-        A drawn cluster counts as the cluster with which it shares most subjects.
-        """
+        """Share of the draws in which each subject is in (most of) each cluster of the estimate, float64 (N, K)."""
         return sampling.membership_of_draws(self.draws_, np.ascontiguousarray(self.labels_))
 
     @cached_property
     def n_clusters_posterior_(self) -> pd.Series[float]:
         """Posterior probability of each number of clusters, a Series."""
-        counts = np.bincount(self.chains.traces["n_clusters"].astype(np.int64).ravel())
-        drawn = np.flatnonzero(counts)
-        index = pd.Index(drawn, name="n_clusters")
-        return pd.Series(counts[drawn] / counts.sum(), index=index, name="probability")
+        drawn = pd.Series(self.chains.traces["n_clusters"].astype(np.int64).ravel(), name="n_clusters")
+        return drawn.value_counts(normalize=True).sort_index().rename("probability")
 
     @property
     def concentration_(self) -> float:
@@ -128,9 +123,7 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
     algorithm 3) with split and merge proposals (Jain and Neal 2004). Chains run until the rank-normalised R-hat of the
     log joint, the number of clusters and their sizes is at most 1.01 and their effective sample size at least 400
     (Vehtari et al. 2021), or a limit is reached, which issues a warning. The first half of each chain is discarded.
-
-    The point estimate is the partition with the lowest posterior expected loss. Reports, comparisons, subtype tables
-    and figures accept a fitted `GibbsDP`.
+    The point estimate is the partition with the lowest posterior expected loss.
 
     Parameters
     ----------
@@ -143,8 +136,6 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
         Cluster of each subject in each kept draw, in the order of the table.
     n_clusters_, cluster_sizes_, schema_, uninformative_, random_seed_ :
         As of `MAPDP`.
-    index_ : Index or None
-        Index of the cohort.
 
     Examples
     --------
@@ -162,31 +153,22 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
     made_by = "Gibbs sampling of a Dirichlet process mixture (GibbsDP), as the partition with the lowest expected loss"
     membership_basis = "averaged over partitions drawn from their posterior"
     fit_: Fit | None = None
-    """None: no MAP-DP search made the partition."""
 
     @classmethod
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler, not fitted, of the posterior whose mode a fitted `MAPDP` found.
 
-        It has the schema, concentration, coarsening, block weights and hyperparameters of the fit, which `parameters`
-        may replace, without outlying values and feature selection.
+        It has the model of the fit, without outlying values and feature selection; `parameters` take precedence.
         """
         fit = require_search(model, "GibbsDP.of")
-        of_fit = {
-            "concentration": fit.concentration_,
-            "coarsening": fit.coarsening_,
-            "block_weights": fit.block_weights_ or None,
-            "hyperparameters": fit.hyperparameters_,
-        }
+        of_fit: dict[str, Any] = {"concentration": fit.concentration_, "coarsening": fit.coarsening_}
+        of_fit |= {"block_weights": fit.block_weights_ or None, "hyperparameters": fit.hyperparameters_}
         return cls(fit.schema_, **(of_fit | parameters))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-        """Draw partitions of a cohort; arguments and errors are those of `MAPDP.fit`.
-
-        A CohortWarning says that the chains have not converged, or that the table is doubtful.
-        """
+        """Draw partitions of a cohort, as `MAPDP.fit`; a CohortWarning says that the chains have not converged."""
         check_estimator(type(self), self.get_params())
-        frame, schema = cohort_and_schema(X, self.schema, progress=self.progress)
+        frame, schema = cohort_and_schema(in_pandas(X), self.schema, progress=self.progress)
         problem, seed = posed(self, frame, schema).problem, seed_of(self.random_state)
         refuse_adjustment(schema, "GibbsDP")
         plan = SearchPlan(seed=seed, max_sweeps=self.max_sweeps, n_jobs=self.n_jobs, budget=Budget(self.max_seconds))
@@ -202,11 +184,7 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
         return self
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
-
-        It is the mean over draws. The last column is the probability of none of these (a new cluster), which
-        `membership_` lacks; `transform` names the columns. Rows sum to 1.
-        """
+        """Return the probability of each cluster and, last, of none of these for new subjects, float64 (n, K + 1)."""
         values, probabilities_of_draws = self._values(X), list[Array]()
         for drawn, clusters in self.posterior_.drawn_clusters():
             # A drawn cluster counts as the cluster of the point estimate with which it shares most subjects.
@@ -214,8 +192,7 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
             np.add.at(joint, (drawn, self.labels_), 1.0)
             of_draw = probabilities(clusters.scores(values, coarsened=True))
             summed = np.zeros((len(of_draw), self.n_clusters_ + 1))
-            np.add.at(summed.T, joint.argmax(axis=1), of_draw[:, :-1].T)
-            summed[:, -1] = of_draw[:, -1]
+            np.add.at(summed.T, np.append(joint.argmax(axis=1), self.n_clusters_), of_draw.T)
             probabilities_of_draws.append(summed)
         return np.asarray(np.mean(probabilities_of_draws, axis=0))
 
@@ -232,13 +209,11 @@ class GibbsDP(SamplerParameters, FittedEstimator, results=Posterior):
 
     @accepting(labels=LABELS)
     def membership_in(self, labels: ArrayLike) -> Array:
-        """Return the share of the draws in which each subject is in each group of a partition, float64 (N, G).
+        """Return the share of the draws in which each subject is in each group 0 .. G - 1 of `labels`, float64 (N, G).
 
-        `labels`, whole numbers (N,), are groups 0 .. G - 1. A drawn cluster counts as the group with which it shares
-        most subjects.
+        A drawn cluster counts as the group with which it shares most subjects.
         """
-        codes = cluster_codes(labels, self.draws_.shape[1], called="labels")
-        groups = np.asarray(labels)
+        codes, groups = cluster_codes(labels, self.draws_.shape[1], called="labels"), np.asarray(labels)
         if not np.issubdtype(groups.dtype, np.integer) or set(groups.tolist()) != set(range(int(codes.max()) + 1)):
             raise InputError("labels must be whole numbers 0, 1, ... without a gap")
         return sampling.membership_of_draws(self.draws_, groups.astype(np.int64))

@@ -22,7 +22,7 @@ from clinclust.engine.problem.problem import Clusters, block_predictive, encoded
 from clinclust.engine.search.plan import SearchCancelled
 from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, cohort_problems, require_search, rows_of_the_fit
+from clinclust.estimators.subtype_model import SubtypeModel, require_search, validated_cohort
 from clinclust.files.cell_text import listed
 from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.schema import Feature, FeatureSchema
@@ -37,9 +37,8 @@ from clinclust.schema.reading import largest, limits, transform_limit
 def impute(fit: Fit, frame: pd.DataFrame, scores: Callable[[pd.DataFrame], Array]) -> pd.DataFrame:
     """Implement `MAPDP.impute`; `scores` is `MAPDP.cluster_scores` of the model.
 
-    Of a feature with point masses, with w_k the probability of cluster k for a subject, and pi_kj that of point mass j
-    in it, the value is at s_j with probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with
-    weights w_k (1 - sum_j pi_kj). Where these inform no clustering, its value is the median of those observed.
+    With w_k the probability of cluster k and pi_kj that of point mass j in it, a value is at s_j with probability sum_k
+    w_k pi_kj; otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj), or the median.
     """
     schema, clusters, encoding = fit.schema_, fit.clusters_, fit.clusters_.encoding
     present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
@@ -69,10 +68,8 @@ def impute(fit: Fit, frame: pd.DataFrame, scores: Callable[[pd.DataFrame], Array
     numbers = table[[x.name for x in schema if x.name in table and not (x.is_id or x.is_ignored)]].isna().sum()
     unfilled = [f"{name} ({number:,})" for name, number in numbers[numbers > 0].items()]
     if unfilled:
-        warn(
-            f"impute fills the columns that form subtypes; values stay missing in {listed(unfilled)}. "
-            "`multiple_imputations` fills described columns too"
-        )
+        more = "`multiple_imputations` fills described columns too"
+        warn(f"impute fills the columns that form subtypes; values stay missing in {listed(unfilled)}. {more}")
     return table
 
 
@@ -85,22 +82,20 @@ def _masses(likelihood: Likelihood, posteriors: Array) -> Array:
 def _means(likelihood: Likelihood, posteriors: Array, weights: Array) -> Array:
     """Return means of values, float64 (n,): of whole numbers the nearest one, of nominal levels the most probable.
 
-    The posteriors of each cluster and, last, of a new one (m, P) have weights (n, m). After few observations a
-    heavy-tailed predictive has no finite mean; that of such a cluster is its median.
+    The posteriors of each cluster and, last, of a new one (m, P) have weights (n, m).
     """
     if likelihood.is_nominal:
         return np.asarray((weights @ _masses(likelihood, posteriors)).argmax(axis=1), dtype=np.float64)
-    means = [float(likelihood.predictive(posterior).mean()) for posterior in posteriors]
-    pairs = zip(means, posteriors, strict=True)
-    means = [mean if np.isfinite(mean) else likelihood.median(posterior) for mean, posterior in pairs]
+    means = np.array([float(likelihood.predictive(posterior).mean()) for posterior in posteriors])
+    for place in np.flatnonzero(~np.isfinite(means)):  # a heavy tail after few observations
+        means[place] = likelihood.median(posteriors[place])
     return np.asarray(weights @ means if likelihood.is_continuous else np.rint(weights @ means))
 
 
 def _posteriors_in_block(clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int) -> Array:
     """Return the posteriors of a feature for each row, (n, m, P), given what is observed of its block `members`."""
-    encoding = clusters.encoding
-    of_block, predictive = encoded_block(frame, encoding, members), block_predictive(clusters, members)
-    posteriors = np.empty((len(frame), clusters.sizes.size + 1, len(encoding.alone[index].prior.NAMES)))
+    of_block, predictive = encoded_block(frame, clusters.encoding, members), block_predictive(clusters, members)
+    posteriors = np.empty((len(frame), clusters.sizes.size + 1, len(clusters.encoding.alone[index].prior.NAMES)))
     for is_observed, here in patterns_of(~np.isnan(of_block)):
         posteriors[here] = predictive.given(members.index(index), is_observed, of_block[here])
     return posteriors
@@ -112,17 +107,13 @@ def _with_values(
     columns: Iterable[tuple[Labels, Array]],
     choose: Callable[[Array, int], Any],
 ) -> pd.DataFrame:
-    """Return a validated table with encoded values (n,) in some rows (n,) of the column of each encoded feature.
-
-    Where a feature is at none of its point masses, one of its observed values is taken (`choose`), until its second
-    part has a value.
-    """
+    """Return a validated table with encoded values (n,) in some rows (n,) of the column of each encoded feature."""
     filled = cohort.copy()
     for index, (feature, (rows, values)) in enumerate(zip(encoding.features, columns, strict=True)):
         if not rows.size:
             continue
         cells: NDArray[Any]
-        if feature.is_part and feature.levels:
+        if feature.is_part and feature.levels:  # where at no point mass, `choose` until the second part has a value
             whole = feature.whole
             observed = whole.parts[-1].scores(cohort[whole.name])
             observed = observed[~np.isnan(observed)]
@@ -137,10 +128,7 @@ def _with_values(
 
 
 def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
-    """Return the cells of a validated column for encoded values (n,), clipped to the allowed range.
-
-    Encoded values of levels are their indices; `index` is the position of the feature in the encoding.
-    """
+    """Return the cells of a validated column for encoded values (n,), clipped to the allowed range."""
     feature = encoding.features[index]
     if feature.levels is not None:
         return np.array(feature.levels, dtype=object)[values.astype(np.int64)]
@@ -316,8 +304,7 @@ class Copula:
             column.draw_margins(self._rng)
         low, high = map(np.hstack, zip(*(column.bounds() for column in self.columns), strict=True))
         self._scores = np.clip(self._scores, low, high)
-        limits = zip(*(column.limits_of_scores() for column in self.columns), strict=True)
-        lowest, highest = map(np.hstack, limits)
+        lowest, highest = map(np.hstack, zip(*(column.limits_of_scores() for column in self.columns), strict=True))
         low, high = np.where(self._known, low, lowest), np.where(self._known, high, highest)
         for rows, precision in self._precisions():
             diagonal = np.diag(precision)
@@ -370,9 +357,8 @@ def shrunk_correlation(scores: Array, weights: Array, n_both: Array, target: Arr
 
     With n both of which are known, `n_both` (D, D), a difference from the target shall count s = (1 - lambda) n / (n +
     1), where lambda is the sum of the variances of the correlations over the sum of the squares of the differences
-    (Schäfer and Strimmer 2005, Stat Appl Genet Mol Biol 4, 32). The scores that are not known follow the correlations
-    of the last round, and shrink with them; so that it comes to s in the end, it is multiplied by s / (s + (1 - s) n /
-    N) in each round.
+    (Schäfer and Strimmer 2005, Stat Appl Genet Mol Biol 4, 32). Scores that are not known follow the correlations of
+    the last round; so that it comes to s in the end, it is multiplied by s / (s + (1 - s) n / N) in each round.
     """
     share = weights / weights.sum()
     apart = scores - share @ scores
@@ -419,11 +405,7 @@ def multiple_imputations(
 ) -> list[pd.DataFrame]:
     """Implement `MAPDP.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
     fit = require_search(model, "multiple_imputations")
-    order = None if cohort_problems(model, frame) else rows_of_the_fit(fit, frame)
-    if order is None:
-        cohort_of(model, frame)  # says why it is not the cohort
-        raise AssertionError("a table without rows of the fit is no cohort")
-    seen = fit.schema_.validate(frame, warn=False)
+    seen, order = validated_cohort(model, frame)
     observed, back, tables = seen.iloc[order], np.argsort(order), list[pd.DataFrame]()
     cohort = fit.adjusted(observed)
     outcome = None if formula is None else _read_outcome(formula, fit.schema_, observed)
@@ -531,7 +513,6 @@ def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[C
     schema = fit.schema_.with_roles({feature.name: "cluster" for feature in fit.schema_.described})
     problem = pose(cohort, schema, fit.hyperparameters_, fit.concentration_)
     encoding, prior, starts = problem.cohort.encoding, problem.model.prior, problem.cohort.encoding.prior_start
-    selected = dict(zip((f.name for f in fit.clusters_.encoding.features), fit.clusters_.included, strict=True))
     labels, values = np.asarray(fit.labels_, dtype=np.int64), model_values(cohort, encoding.features)
     is_usual = ~fit.outliers_[:, fit.schema_.places(encoding.features)]
     first_of = {second: first for first, second in pairs_of_parts(encoding.features)}
@@ -543,7 +524,7 @@ def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[C
         # The second part of a feature has no value where the first is at a point mass.
         missing = np.isnan(values[encoding.features[first_of.get(index, index)].name])
         # A described feature may differ between the clusters as one that was selected does.
-        n_clusters = int(labels.max()) + 1 if selected.get(feature.name, True) else 1
+        n_clusters = int(labels.max()) + 1 if fit.differs.get(feature.name, True) else 1
         about = missing, is_usual[:, index], n_clusters, _limits(feature, column, standard)
         columns.append(Column(likelihood.alone, theta, column, *about))
     return Copula(columns, first_of, labels, rng), encoding
@@ -552,8 +533,7 @@ def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[C
 def _limits(feature: Feature, column: Array, standard: tuple[float, float]) -> tuple[float, float]:
     """Return between which encoded values a measurement is drawn: at most its range beyond the observed ones.
 
-    Also within the declared range; not below 0 if nothing observed is; and not beyond a limit of detection, of which
-    the most extreme measured value is the nearest known.
+    Also within the declared range, not below 0 if nothing observed is, and not beyond a limit of detection.
     """
     least, most = float(np.nanmin(column)), float(np.nanmax(column))
     lowest, highest = 2.0 * least - most, 2.0 * most - least
@@ -588,18 +568,17 @@ def pool_estimates(
 
     are the total variance, the share of it that is due to what is missing, and Barnard and Rubin's degrees of freedom
     (1999). c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates
-    should be about normal: pool log odds ratios, log variances and Fisher's z of correlations.
+    should be about normal: pool log odds ratios, log variances and Fisher's z of correlations. ValueError is raised if
+    there are fewer than two imputations, or numbers that cannot be used.
 
     Parameters
     ----------
-    estimates : array, shape (m,) or (m, p), or list of m Series
-        p estimates from each imputation, named by the index of a Series or the columns of a DataFrame.
-    variances : array, shape (m,) or (m, p), or list of m Series
-        The squared standard error of each estimate.
-    df_complete : float, optional
-        Degrees of freedom without missing values, such as n - 1 for a mean. By default a large sample is assumed.
-    level : float
-        Level of the confidence intervals.
+    estimates, variances : array, shape (m,) or (m, p), or list of m Series
+        p estimates from each imputation, named by the index of a Series or the columns of a DataFrame, and the squared
+        standard error of each.
+    df_complete, level : float
+        Degrees of freedom without missing values, such as n - 1 for a mean, by default of a large sample; and the level
+        of the confidence intervals.
 
     Returns
     -------
@@ -607,12 +586,6 @@ def pool_estimates(
         One row per estimate: ``estimate``, ``se``, ``df``, ``t`` and two-sided ``p`` of the hypothesis 0, ``lower``,
         ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (fraction of missing information,
         (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``m``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two imputations, shapes differ, values are missing or not finite, a variance is not
-        positive, or `df_complete` or `level` cannot be used.
 
     Examples
     --------
@@ -623,20 +596,17 @@ def pool_estimates(
     """
     table = _table(estimates, "estimates")
     q, u = table.to_numpy(), _table(variances, "variances").to_numpy()
-    m, problems = len(q), list[str]()
-    if q.shape != u.shape:
-        problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
-    if m < 2:
-        problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
-    finite = {name: bool(np.isfinite(numbers).all()) for name, numbers in (("estimates", q), ("variances", u))}
-    problems += [f"{name} must be finite numbers" for name in finite if not finite[name]]
-    if finite["variances"] and not (u > 0.0).all():
-        problems.append("variances must be above 0; give squared standard errors")
-    if df_complete is not None and not df_complete > 0.0:
-        problems.append(f"df_complete must be above 0, not {df_complete!r}")
-    if not 0.0 < level < 1.0:
-        problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
-    refuse(problems)
+    m, are_finite = len(q), bool(np.isfinite(u).all())
+    faults = {
+        f"estimates and variances must have one shape; they have {q.shape} and {u.shape}": q.shape != u.shape,
+        "estimates of at least two imputations are needed; one alone does not tell what is missing": m < 2,
+        "estimates must be finite numbers": not np.isfinite(q).all(),
+        "variances must be finite numbers": not are_finite,
+        "variances must be above 0; give squared standard errors": are_finite and not (u > 0.0).all(),
+        f"df_complete must be above 0, not {df_complete!r}": df_complete is not None and not df_complete > 0.0,
+        f"level must be above 0 and below 1, such as 0.95, not {level!r}": not 0.0 < level < 1.0,
+    }
+    refuse(fault for fault, is_so in faults.items() if is_so)
     within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
     added = (1.0 + 1.0 / m) * between
     total = within + added
@@ -648,24 +618,10 @@ def pool_estimates(
     information = (increase + 2.0 / (df + 3.0)) / (increase + 1.0)
     estimate, se = q.mean(axis=0), np.sqrt(total)
     t, margin = estimate / se, se * stdtrit(df, (1.0 + level) / 2.0)
-    return pd.DataFrame(
-        {
-            "estimate": estimate,
-            "se": se,
-            "df": df,
-            "t": t,
-            "p": 2.0 * stdtr(df, -np.abs(t)),
-            "lower": estimate - margin,
-            "upper": estimate + margin,
-            "within": within,
-            "between": between,
-            "total": total,
-            "lambda": share,
-            "fmi": information,
-            "m": m,
-        },
-        index=table.columns,
-    )
+    pooled = {"estimate": estimate, "se": se, "df": df, "t": t, "p": 2.0 * stdtr(df, -np.abs(t))}
+    pooled |= {"lower": estimate - margin, "upper": estimate + margin}
+    pooled |= {"within": within, "between": between, "total": total, "lambda": share, "fmi": information}
+    return pd.DataFrame(pooled, index=table.columns).assign(m=m)
 
 
 def _table(numbers: Any, called: str) -> pd.DataFrame:

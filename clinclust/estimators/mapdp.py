@@ -14,10 +14,10 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from clinclust.arguments import PATH, RANDOM_STATE, WHOLE, accepting, is_partitioned
+from clinclust.arguments import PATH, RANDOM_STATE, WHOLE, accepting, in_pandas, is_partitioned, one_of
 from clinclust.arrays import Array, Labels, Mask, RandomState
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
@@ -29,7 +29,7 @@ from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_row
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes, cut_fit
 from clinclust.estimators.explanation import explanation
 from clinclust.estimators.fit import Fit, PartitionedFit
-from clinclust.estimators.fitting import Prepared, found_fit, prepared, warn_of_fit
+from clinclust.estimators.fitting import Prepared, found_fit, prepared
 from clinclust.estimators.imputation import impute, multiple_imputations
 from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters
 from clinclust.estimators.partitioned import in_partitions, partitioned_fit
@@ -38,11 +38,7 @@ from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_model import FittedEstimator
 from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
-from clinclust.schema.reading import read_column
 from clinclust.schema.validation import column_failures, failures_frame, read_columns
-
-__all__ = ["MAPDP", "NONE_OF_THESE", "PublishedMAPDP"]
-
 
 # Predictions for new subjects: subtypes, densities and imputed values.
 
@@ -75,11 +71,8 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
     `coarsening` and `block_weights` generalise the second line. Missing values are integrated out. Clusters that one
-    continuous population explains are merged to subtypes. The result depends neither on the order of subjects nor on
-    threads.
-
-    `clinclust.methods.PublishedMAPDP` is the model of the paper. docs/mapdp-parameters.md has the equations and
-    measurements behind each parameter.
+    continuous population explains are merged to subtypes. `clinclust.methods.PublishedMAPDP` is the model of the paper;
+    docs/mapdp-parameters.md has the equations and measurements behind each parameter.
 
     Methods that take a table raise CohortError, with all failures, if it does not fit the schema. Before `fit`,
     attributes and other methods raise NotFittedError.
@@ -93,33 +86,25 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     {attributes}
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
         Labels and membership of the J clusters that the search found.
-    subtype_of_ : int64 (J,)
-        Subtype of each cluster.
-    min_size_ : int
-        Fewest subjects of a tested subtype; 1 without a floor.
+    subtype_of_, min_size_ : int64 (J,), int
+        Subtype of each cluster, and fewest subjects of a tested subtype; 1 without a floor.
     uninformative_ : dict
         Features that cannot inform the clustering, with the reason.
     outliers_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit.
-    log_joint_ : float
-        Log joint in nats, with all constants, of the partition into clusters.
-    log_joint_trace_ : float64
-        Log joint of the winning restart after each sweep; it never decreases.
-    restarts_ : DataFrame
+    log_joint_, log_joint_trace_ : float, float64
+        Log joint in nats, with all constants, of the partition into clusters, and after each sweep of its restart.
+    restarts_, tuning_ : DataFrame
         One row per restart: start, log joint, number of clusters, sweeps, converged, adjusted Rand index to the best
-        partition.
-    tuning_ : DataFrame
-        One row per concentration tried.
+        partition; and one row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
     hyperparameters_ : dict
         Those of the final model, by feature and name.
     prior_strength_ : float
         Subjects that ``select_features="auto"`` added to the prior of each feature, with the averages of the cohort.
-    schema_, row_counts_ : FeatureSchema, RowCounts
-        Schema used; after `read_cohort`, how many rows of the file were taken and left out.
-    stopped_early_ : bool
-        Whether `max_seconds` ended the search.
+    schema_, row_counts_, stopped_early_ : FeatureSchema, RowCounts, bool
+        Schema used; after `read_cohort`, how many rows of the file were taken; whether `max_seconds` ended the search.
     random_seed_, versions_, cohort_fingerprint_ :
         Seed, versions of packages, and what recognises the cohort without storing its values.
 
@@ -133,10 +118,6 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     >>> model = cc.MAPDP(random_state=0).fit(X)
     >>> model.n_clusters_, model.cluster_sizes_.tolist()
     (2, [60, 40])
-    >>> model.cluster_parameters_.query("feature == 'x0' and parameter == 'mean'").round(1)
-      feature parameter level  subtype  estimate  lower  upper
-    0      x0      mean              1      -0.0   -0.3    0.2
-    1      x0      mean              2       5.9    5.6    6.2
     >>> new = np.array([[0.2, np.nan, -0.4, 0.1], [5.8, 6.1, np.nan, 6.3]])  # of other subjects
     >>> model.transform(new).round(2)
        subtype_1  subtype_2  none_of_these
@@ -146,11 +127,6 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     ['x2', 'x3', 'x0', '(size of the subtypes)']
     >>> model.impute(new).round(1).to_numpy().tolist()
     [[0.2, -0.0, -0.4, 0.1], [5.8, 6.1, 5.8, 6.3]]
-    >>> tables = model.multiple_imputations(X, m=10, random_state=0)
-    >>> means, variances = [t["x1"].mean() for t in tables], [t["x1"].var() / len(t) for t in tables]
-    >>> pooled = cc.pool_estimates(means, variances, df_complete=99)
-    >>> bool(pooled["between"].iloc[0] > 0)
-    True
     >>> model.cut(1).cluster_sizes_.tolist()
     [100]
     """
@@ -161,60 +137,42 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the subtypes of a cohort.
 
-        Parameters
-        ----------
-        X : DataFrame or array, shape (N, D)
-            A table that fits the schema, columns in any order, or an array with the columns in the order of the schema.
-            A Dask DataFrame is fitted where its partitions lie, on the workers of the current Dask client or in files
-            of this machine; `labels_` is then a Dask series, and `in_sample` gives what reports need.
-        y : ignored
+        ValueError is raised if parameters cannot be used or combined, no feature is left to cluster on, fewer clusters
+        than `n_clusters` were found, no two subtypes can have `min_size` subjects, the table holds other rows than the
+        schema says, or memory is too small. After Ctrl-C the model stays as it was. A CohortWarning says that another
+        likelihood describes a feature clearly better, the search did not end by itself, or the table is doubtful.
 
-        Raises
-        ------
-        ValueError
-            If parameters cannot be used or combined, no feature is left to cluster on, fewer clusters than `n_clusters`
-            were found, no two subtypes can have `min_size` subjects, the table holds other rows than the schema says,
-            or memory is too small.
-        KeyboardInterrupt
-            After Ctrl-C; the model stays as it was.
-
-        Warns
-        -----
-        CohortWarning
-            If another likelihood describes a feature clearly better, the search did not converge or ran out of time, or
-            the table is doubtful.
+        `X`, of shape (N, D), is a table that fits the schema, columns in any order, or an array with the columns in the
+        order of the schema; `y` is ignored. A Dask DataFrame is fitted where its partitions lie, on the workers of the
+        current Dask client or in files of this machine; `labels_` is then a Dask series, and `in_sample` gives what
+        reports need.
         """
         settings, cancelled = Settings.of(self), Event()
-        if not is_partitioned(X):
-            return self.fit_prepared(prepared(settings, X))
-        fit, sample = interruptible(partial(partitioned_fit, settings, X, cancelled), cancelled)
-        self.fit_, self._rows = fit, None
-        warn_of_fit(fit.in_sample_, settings, sample)
-        return self
+        if is_partitioned(X):
+            return self._search(partial(partitioned_fit, settings, X, cancelled), cancelled, None)
+        cohort = prepared(settings, in_pandas(X))
+        return self.fit_prepared(cohort)
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
         settings, cancelled = Settings.of(self), Event()
-        # Set after the search, so that an interrupted fit leaves the model unchanged.
-        self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
-        self._rows = cohort.frame.index
-        warn_of_fit(self.fit_, settings, cohort)
+        return self._search(partial(found_fit, settings, cohort, cancelled), cancelled, cohort.frame.index)
+
+    def _search(self, search: Callable[[], tuple[Fit, list[str]]], cancelled: Event, rows: pd.Index | None) -> Self:
+        fit, notes = interruptible(search, cancelled)
+        self.fit_, self._rows = fit, rows  # after the search, so that an interrupted fit leaves the model unchanged
+        for note in notes:
+            warn(note)
         return self
 
     @of_each_partition
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
         """Return the most probable subtype of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
 
-        The label is -1 (`NONE_OF_THESE`) if a new cluster is more probable than each subtype.
-
-        Parameters
-        ----------
-        X : DataFrame or array
-            New subjects. Identifiers and described columns may be absent. For a Dask DataFrame, this and the other
-            methods return a Dask series or DataFrame.
-        unseen : {"refuse", "missing"}
-            Whether values that the model cannot read, such as an unknown level, raise CohortError or become missing,
-            with a CohortWarning.
+        The label is -1 (`NONE_OF_THESE`) if a new cluster is more probable than each subtype. Identifiers and described
+        columns may be absent. For a Dask DataFrame, this and the other methods return a Dask series or DataFrame.
+        `unseen` is "refuse" or "missing": whether values that the model cannot read, such as an unknown level, raise
+        CohortError or become missing, with a CohortWarning.
         """
         scores = self.cluster_scores(X, unseen=unseen)
         best = self.fit_.subtypes_.log_summed(scores).argmax(axis=1)
@@ -224,19 +182,15 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the probability of each subtype for new subjects, float64 (n, K + 1); rows sum to 1.
 
-        The last column is the probability of none of these subtypes (a new cluster): a new subject may belong to none.
-        A subject of the cohort cannot, so that `membership_` has K columns. `transform` names the columns. `unseen` is
-        as in `predict`.
+        The last column is the probability of none of these subtypes (a new cluster), which `membership_` lacks.
+        `transform` names the columns. `unseen` is as in `predict`.
         """
         scores = self.cluster_scores(X, unseen=unseen)
         return self.fit_.subtypes_.summed(probabilities(scores))
 
     @of_each_partition
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
-        """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
-
-        The coarsening does not apply. `unseen` is as in `predict`.
-        """
+        """Return the log predictive density of new subjects in nats, float64 (n,), uncoarsened (the paper's eq. 33)."""
         return np.asarray(logsumexp(self.cluster_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
 
     @of_each_partition
@@ -246,17 +200,12 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
         The log odds are a sum of ln p(x_d | one) - ln p(x_d | other) over the observed features, with coarsening and
         block weight, and of a term of the sizes. Arguments and errors are those of `predict`.
 
-        Returns
-        -------
-        DataFrame
-            One row for each subject and observed feature, the strongest first: subject (the index of `X`), subtype
-            (from 1; 0 = none of these), against (the next most probable), feature, value, and log_odds in nats (above
-            0: for the subtype). ``(size of the subtypes)`` is the term of the sizes; for
-            unions of clusters, the terms compare the most probable cluster of each, and ``(other clusters of the
-            subtypes)`` is the remainder. The sum is ln [p(subtype) / p(against)] of `predict_proba`.
+        The DataFrame has one row for each subject and observed feature, the strongest first: subject (the index of
+        `X`), subtype (from 1; 0 = none of these), against (the next most probable), feature, value, and log_odds in
+        nats (above 0: for the subtype). ``(size of the subtypes)`` is the term of the sizes; of unions, the terms
+        compare the most probable clusters, and ``(other clusters of the subtypes)`` is the remainder of the sum.
         """
-        frame = self._validated(X, unseen)
-        return explanation(self.fit_, frame)
+        return explanation(self.fit_, self._validated(X, unseen))
 
     @of_each_partition
     def impute(self, frame: pd.DataFrame | ArrayLike) -> pd.DataFrame:
@@ -264,12 +213,9 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
 
         The predictive of a missing value is sum_k p(k | observed) p(x | cluster k), with a new cluster among the k. Its
         mean on the modelled scale is transformed back and clipped to the allowed range; of unordered levels the most
-        probable one is taken, whole numbers are rounded, and an infinite mean of a cluster is replaced by its median.
-        Values are taken to be missing at random. Described columns, those of other roles and features in
-        `uninformative_` are returned unchanged; a `CohortWarning` names those with missing values.
-
-        `frame`, a DataFrame or array, holds subjects of the cohort or new ones, and may lack identifiers and described
-        columns.
+        probable one is taken, and whole numbers are rounded. Values are taken to be missing at random. Described
+        columns, those of other roles and features in `uninformative_` are returned unchanged; a `CohortWarning` names
+        those with missing values. `frame` holds subjects of the cohort or new ones.
         """
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         return impute(self.fit_, table, self.cluster_scores)
@@ -288,33 +234,16 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
 
         Each time the subtype of every subject is drawn from its membership, then the distributions of the features in
         each subtype and their correlations inside it, then the missing values of a subject jointly, given what is
-        observed of it (a Gaussian copula; data augmentation of Tanner and Wong 1987). Described columns take part and
-        are filled too; a column that says nothing of a subject is filled with observed values. Squares and products of
-        columns are lost (a slope of .27 came out as .19), unless `formula` names the regression that has them.
+        observed of it (a Gaussian copula; data augmentation of Tanner and Wong 1987). Described columns are filled too;
+        a column that says nothing of a subject is filled with observed values. Analyse each table as if it were
+        complete, and pool the results with `pool_estimates`. Do not test differences between the subtypes in imputed
+        tables: the values were drawn from the clusters.
 
-        Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not test differences
-        between the subtypes in imputed tables: the values were drawn from the clusters. ValueError is raised if the
-        table is not the cohort of the fit, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
-
-        Parameters
-        ----------
-        frame : DataFrame or array
-            The cohort of the fit, rows in any order.
-        m : int
-            Number of imputations.
-        formula : str, optional
-            The regression of the analysis, such as ``"pain ~ age + I(age ** 2)"``: values are drawn by its density of
-            the outcome, a described measurement (linear) or yes/no column (logistic), which keeps squares and products
-            (Bartlett et al. 2015). Its right side is a formula of statsmodels; levels in order are their scores.
-        n_sweeps : int
-            Sweeps over all columns before each table; five times as many before the first.
-        random_state : int, numpy.random.Generator, RandomState or None
-            Seed or generator of all draws.
-
-        Returns
-        -------
-        list of DataFrame
-            m tables of the validated columns, rows in the given order.
+        `frame` is the cohort of the fit, rows in any order. `formula` is the regression of the analysis, such as
+        ``"pain ~ age + I(age ** 2)"``: values are drawn by its density of the outcome, a described measurement (linear)
+        or yes/no column (logistic), which keeps squares and products (Bartlett et al. 2015); levels in order are their
+        scores. `n_sweeps` sweeps over all columns precede each table, five times as many the first. ValueError is
+        raised if the table is another one, `m` or `n_sweeps` is below 1, or `formula` cannot be used.
         """
         refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
         table = table_of_fitted(frame, self.schema_.names, called="frame")
@@ -347,20 +276,16 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
 
         return interruptible(scores)
 
+    @accepting(unseen=one_of("refuse", "missing"))
     def _validated(self, X: pd.DataFrame | ArrayLike, unseen: str) -> pd.DataFrame:
         """Return the columns that the clusters were found from, of new subjects, validated and adjusted."""
-        fit, schema = self.fit_, self.schema_needed
-        if unseen not in ("refuse", "missing"):
-            shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
-            raise InputError(f"unseen must be 'refuse' or 'missing', not {shown}")
-        warn_of_other_rows(fit.schema_, X)
-        frame = table_of_fitted(X, fit.schema_.names)
+        warn_of_other_rows(self.schema_, X)
+        frame = table_of_fitted(X, self.schema_.names)
         if unseen == "missing":
-            frame, _, note = without_unseen(schema, frame)
+            frame, _, note = without_unseen(self.schema_needed, frame)
             if note:
                 warn(note)
-        table: pd.DataFrame = fit.adjusted(validate_subjects(schema, frame))
-        return table
+        return self.fit_.adjusted(validate_subjects(self.schema_needed, frame))
 
     @property
     def schema_needed(self) -> FeatureSchema:
@@ -373,17 +298,9 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
         """Return the model with another number of subtypes, without another search; this model is not changed.
 
         Clusters are merged along `tree_`. A union is the mixture of its clusters, so that densities of new subjects
-        stay the same. ValueError is raised if there is no such number, the distinct subtypes are of another fit or were
-        not tested, or no two subtypes can have `min_size` subjects.
-
-        Parameters
-        ----------
-        n_clusters : int, "distinct", "kinds", DistinctSubtypes or None
-            Number of subtypes, from 1 to the number of clusters. ``"distinct"``, or what `distinct_subtypes` returned:
-            the subtypes of the test. ``"kinds"``: those of them that one continuum of any shape does not explain,
-            without grades. None: the clusters.
-        min_size : int, float or None
-            As in `MAPDP`; None: no floor.
+        stay the same. `n_clusters` and `min_size` are as in `MAPDP`; or give what `distinct_subtypes` returned.
+        ValueError is raised if there is no such number, the distinct subtypes are of another fit or were not
+        tested, or no two subtypes can have `min_size` subjects.
         """
         cut = copy.copy(self)
         cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)
@@ -395,8 +312,7 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     def in_sample(self) -> tuple[MAPDP, pd.DataFrame]:
         """Return the model of the sample of a table in partitions, and the sample, for reports and tests in memory.
 
-        Its clusters are those of all subjects, with the sizes and statistics that they have in the sample. ValueError
-        is raised if the model was not fitted on a Dask DataFrame.
+        Its clusters have the sizes and statistics of the sample. ValueError is raised for a model of another table.
         """
         if not isinstance(self.fit_, PartitionedFit):
             raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
@@ -411,8 +327,7 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder, without pickle; return the folder.
 
-        The files are ``model.json``, ``model.npz`` and ``manifest.json`` with their checksums. OSError is raised if
-        they cannot be written, ValueError if parameters were set to unusable values.
+        OSError is raised if its files cannot be written, ValueError if parameters were set to unusable values.
         """
         return save(self, self.fit_, Path(folder))
 
@@ -422,9 +337,8 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
         Checksums detect damage, but not forged files: load only models from people you trust. FileNotFoundError is
-        raised if the folder holds no model, ValueError if the files hold none, are damaged, edited or links to files
-        elsewhere, or have an unknown format. A CohortWarning says that the ``assignments.csv`` that ``clinclust fit``
-        wrote with the model was changed since.
+        raised if the folder holds no model, ValueError if its files are damaged, edited, links to files elsewhere, or
+        of an unknown format. A CohortWarning says that the ``assignments.csv`` of the model was changed since.
         """
         is_published, parameters, fit = load(Path(folder))
         model = PublishedMAPDP(**parameters) if is_published else MAPDP(**parameters)
@@ -437,7 +351,8 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
 
     Each cluster is a subtype, the likelihood counts in full, and probabilities are those given the partition. The
     search starts from several partitions and integrates missing values out, unless ``init="single"``,
-    ``missing="mode"`` or ``hyperparameters="greedy"`` ask for the search of the paper.
+    ``missing="mode"`` or ``hyperparameters="greedy"`` ask for the search of the paper. Further attributes are those of
+    `MAPDP`.
 
     Parameters
     ----------
@@ -449,8 +364,6 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
         The paper's E (eq. 12); it is not the objective.
     completed_log_joint_ : float
         With ``missing="mode"`` only: log joint of the completed table.
-
-    Further attributes are those of `MAPDP`.
 
     Examples
     --------
@@ -465,20 +378,16 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
     _of_paper = frozenset()
 
 
-# New subjects of a fitted model: notes on their table, and values that the model cannot read.
-#
-# New rows may have repeated or missing identifiers, which a note reports. Unreadable values, such as an unknown level,
-# are refused or become missing. No note shows a value of the table.
+# New subjects of a fitted model: notes on their table, which show no value, and values that the model cannot read.
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 5, 10
 _FEWEST_NEW, _MOSTLY = 5, 0.5
 
 
 def _warn_of_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> None:
-    """Warn of each measurement most of whose new values lie beyond those of the cohort.
+    """Warn of each measurement most of whose new values, float64 (n,) by feature, lie beyond those of the cohort.
 
-    The values are those of the model, float64 (n,) by feature. Beyond is where the clusters, weighted by their sizes,
-    expect one in 2 N subjects at most: another unit, or the codes of another hospital.
+    Beyond is where the clusters, weighted by their sizes, expect one in 2 N subjects at most: another unit, or codes.
     """
     encoding, sizes = clusters.encoding, clusters.sizes
     for index, feature in enumerate(encoding.features):
@@ -498,10 +407,9 @@ def notes_on_new_subjects(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers
-    readings = (read_column(x, schema.missing_codes_of(x), frame[x.name]) for x in schema.ids)
-    keys = pd.DataFrame({name: reading.typed.to_numpy() for name, reading in zip(names, readings, strict=True)})
+    keys = read_columns(schema.restricted_to(names), frame[names])[0]
     missing = keys.isna().any(axis="columns").to_numpy()
-    repeated: NDArray[np.bool_] = keys.duplicated(keep=False).to_numpy() & ~missing
+    repeated = keys.duplicated(keep=False).to_numpy() & ~missing
     if missing.any():
         yield f"{_which(frame.index[missing])} no identifier ({', '.join(names)})"
     if repeated.any():
@@ -532,10 +440,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Mask, Coh
 
 
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Mask], str]:
-    """Return the table with every unreadable cell missing, the rows of these, bool (n,), by feature, and a note.
-
-    A missing required value does not count. Without such cells, the note is empty.
-    """
+    """Return the table with every unreadable cell missing, the rows of these, bool (n,), by feature, and any note."""
     cleared, rows_of, noted = frame.copy(deep=False), dict[str, Mask](), list[str]()
     for name, reading in read_columns(schema, frame)[1].items():
         if unread := [rows for kind, rows in reading.faults.items() if kind != "observed"]:

@@ -102,9 +102,7 @@ class _ByName(Rule):
     def problems(self, name: str, value: object, *, is_option: bool = False) -> list[str]:
         if not isinstance(value, Mapping):
             return super().problems(name, value, is_option=is_option)
-        return [
-            problem for key, element in value.items() for problem in self.of_each.problems(f"{name} of {key}", element)
-        ]
+        return [problem for key, of in value.items() for problem in self.of_each.problems(f"{name} of {key}", of)]
 
 
 def _whole(lowest: int) -> Rule:
@@ -172,11 +170,7 @@ class MAPDPParameters:
         None,
         Rule(
             "a whole number of at least 2 (subjects), or a number above 0 and at most 0.5 (share of the cohort)",
-            lambda value: (
-                value is None
-                or is_whole(value, 2)
-                or (is_number(value) and not isinstance(value, Integral) and 0.0 < value <= 0.5)
-            ),
+            lambda value: value is None or is_whole(value, 2) or (is_number(value) and 0.0 < value <= 0.5),
             ", or None",
         ),
         "Fewest subjects of a subtype that is tested. A smaller one is merged with another from which it is hardly "
@@ -245,11 +239,7 @@ class MAPDPParameters:
     max_sweeps: int = parameter(200, _whole(1), "Largest number of sweeps of a start.", Option("whole number", "S"))
     max_seconds: float | None = parameter(
         None,
-        Rule(
-            "a number of seconds above 0",
-            lambda value: value is None or (is_number(value) and 0.0 < value < float("inf")),
-            " or None",
-        ),
+        Rule("a number of seconds above 0", lambda value: is_number(value) and 0.0 < value < float("inf")).or_none(),
         "Seconds after which the search ends with the best partition so far (`stopped_early_`), which then depends on "
         "the speed of the machine. By default there is no limit.",
         Option("number", "S"),
@@ -337,9 +327,7 @@ class SamplerParameters:
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = as_in(MAPDPParameters, "hyperparameters")
     n_chains: int = parameter(4, _whole(2), "Number of chains.")
     max_sweeps: int = parameter(12800, _whole(1), "Largest number of sweeps of each chain.")
-    max_seconds: float | None = as_in(
-        MAPDPParameters, "max_seconds", help="Seconds after which no further round of sweeps begins."
-    )
+    max_seconds: float | None = as_in(MAPDPParameters, "max_seconds", help="Seconds after which no more sweeps begin.")
     n_jobs: int | None = as_in(MAPDPParameters, "n_jobs")
     random_state: RandomState = as_in(MAPDPParameters, "random_state", help="Seed of the chains.")
     progress: bool = as_in(MAPDPParameters, "progress")
@@ -372,9 +360,9 @@ def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:
 
     problems = parameter_problems(parameters, rules_of(estimator))
     if problems and not issubclass(estimator, PublishedParameters | SamplerParameters):
-        published = rules_of(PublishedParameters)
-        of_paper = [name for name, value in parameters.items() if not rules_of(estimator)[name].accepts(value)]
-        if of_paper := [name for name in of_paper if published[name].accepts(parameters[name])]:
+        rules, published = rules_of(estimator), rules_of(PublishedParameters)
+        others = {name: value for name, value in parameters.items() if not rules[name].accepts(value)}
+        if of_paper := [name for name, value in others.items() if published[name].accepts(value)]:
             problems.append(f"clinclust.methods.PublishedMAPDP has this {listed(of_paper)} of the paper")
     refuse(problems or combination_problems(parameters))
 
@@ -422,10 +410,7 @@ def seed_of(random_state: RandomState) -> int:
 
 
 def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray[np.int64]:
-    """Return labels (N,) of any type as codes 0, 1, ... in order of first appearance, int64 (N,).
-
-    InputError, which names the argument `called`, is raised if a label is missing or their number is wrong.
-    """
+    """Return labels (N,) of any type as codes 0, 1, ... in order of first appearance, int64 (N,); else InputError."""
     import numpy as np
     import pandas as pd
 

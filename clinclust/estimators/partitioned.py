@@ -47,7 +47,7 @@ from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
 from clinclust.estimators.fit import AllSubjects, Fit, PartitionedFit
-from clinclust.estimators.fitting import Prepared, fit_by, fit_of, prepared, search, with_tree_tested
+from clinclust.estimators.fitting import Prepared, fit_by, fit_of, list_notes, prepared, search, with_tree_tested
 from clinclust.estimators.parameters import PublishedParameters, check_estimator, seed_of
 from clinclust.estimators.settings import Settings, pose_for
 from clinclust.files.row_choice import N_SAMPLED, drawn
@@ -64,11 +64,8 @@ _BRANCH = 1717
 """Spawn key of the random draws of the search among all subjects."""
 
 
-def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[PartitionedFit, Prepared]:
-    """Return the fit of a Dask DataFrame, and the sample as it was prepared.
-
-    Raises CohortError with all failures of all partitions, and InputError for parameters that need the whole table.
-    """
+def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[PartitionedFit, list[str]]:
+    """Return the fit of a Dask DataFrame, and what to warn of; CohortError has all failures of all partitions."""
     refuse_unusable(settings, say("not_in_partitions"))
     refuse_adjustment(settings.schema, "A fit of a table in partitions")
     if len(set(table.columns)) < len(table.columns):
@@ -80,10 +77,10 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         cohort = _read(settings, table, place, progress)
         plan = settings.search_plan(cohort.sample.problem, cancelled, budget, progress)
         sample = SampleFit.search(settings, cohort.sample, plan)
-        whole, clusters = _encoded(cohort, sample, place), sample.fit.clusters_
+        sums = sample.fit.clusters_.sizes, sample.fit.clusters_.statistics
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
+        whole = _encoded(cohort, sample, place)
         with progress.stage("search among all subjects"):
-            sums = clusters.sizes, clusters.statistics
             result = search_partitions(whole, sums, plan, rng, pool)
         of_all: Partitioned = result.partitions
         n_features = len(sample.problem.cohort.encoding.features)
@@ -97,7 +94,8 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
         of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
         all_subjects = AllSubjects(*of_all.clusters.sums, np.array(result.trace), plan.budget.cut_short)
         series = dask_series(table, place.for_dask(of_all.labels))
-        return PartitionedFit.of(in_sample, all_subjects, series, cohort.rows), cohort.sample
+        notes = list(list_notes(in_sample, settings, cohort.sample.frame))
+        return PartitionedFit.of(in_sample, all_subjects, series, cohort.rows), notes
 
 
 class _Cohort(NamedTuple):
@@ -106,19 +104,16 @@ class _Cohort(NamedTuple):
     sample: Prepared
     rows: pd.DataFrame
     """The rows of the sample as given."""
-    n_observed: Mapping[str, int]
+    n_observed: Counter[str]
     """Number of observed values of each feature in the table."""
     n_subjects: int
 
 
 def refuse_unusable(settings: Settings, repair: str) -> None:
     """Raise InputError for parameters that need the whole table in memory."""
-    is_unusable = {
-        "init as labels": not isinstance(settings.init, str),
-        "missing='mode'": settings.fills_modes,
-        "select_features": settings.selects_features,
-    }
-    if problems := [name for name in is_unusable if is_unusable[name]]:
+    problems = ["init as labels"] if not isinstance(settings.init, str) else []
+    problems += ["missing='mode'"] * settings.fills_modes + ["select_features"] * settings.selects_features
+    if problems:
         raise InputError(f"{', '.join(problems)}: needs the table in memory, {repair}")
 
 
@@ -141,15 +136,13 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     read_from = partial(read, schema=schema, share=share, seed=seed, store=place.store)
     functions = [partial(read_from, first=int(start)) for start in first[:-1]]
     with progress.stage("reading partitions", len(partitions)) as advance:
-        reads = place.submit_each(functions, partitions)
-        summaries: list[Summary] = []
-        for number in range(len(reads)):
-            summaries += place.results([place.submit(attrgetter("summary"), reads[number])])
+        reads, summaries = place.submit_each(functions, partitions), list[Summary]()
+        for partition in reads:
+            summaries += place.results([place.submit(attrgetter("summary"), partition)])
             advance()
     refuse_failures({number: summary.failures for number, summary in enumerate(summaries) if summary.n_subjects})
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
-    sample = prepared(replace(settings, schema=schema), rows)
-    n_observed: Counter[str] = Counter()
+    sample, n_observed = prepared(replace(settings, schema=schema), rows), Counter[str]()
     for summary in summaries:
         n_observed.update(summary.n_observed)
     return _Cohort(reads, summaries, with_prior_of_all(settings, sample, n_observed), rows, n_observed, n_subjects)
@@ -194,9 +187,8 @@ class SampleFit:
     @cached_property
     def problem(self) -> Problem:
         """The problem of the sample under the model of its fit."""
-        fit, frame, weights = self.fit, self.sample.frame, self.fit.block_weights_
-        numbers = {"concentration": fit.concentration_, "coarsening": fit.coarsening_}
-        return pose(frame, fit.schema_, fit.hyperparameters_, block_weights=weights, **numbers)
+        fit, numbers = self.fit, (self.fit.concentration_, self.fit.coarsening_, self.fit.block_weights_)
+        return pose(self.sample.frame, fit.schema_, fit.hyperparameters_, *numbers)
 
     def with_clusters(self, labels: Labels, outlying: Mask, n_subjects: int) -> Fit:
         """Return the fit of the sample of so many subjects, with clusters and outlying values by row."""
@@ -263,11 +255,8 @@ class Here(Place):
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Future[Any]]:
         """Read each partition on a thread, and run a function of it."""
-
-        def run(function: Callable[[Any], Any], partition: Any) -> Any:
-            return function(partition.compute(scheduler="synchronous"))
-
-        return [self.submit(run, *both) for both in zip(functions, partitions, strict=True)]
+        pairs = zip(functions, partitions, strict=True)
+        return [self.submit(lambda do, part: do(part.compute(scheduler="synchronous")), *pair) for pair in pairs]
 
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return results as delayed objects."""
@@ -311,10 +300,7 @@ TablePlace = Here | OnWorkers
 
 @contextmanager
 def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePlace, Threads]]:
-    """Yield the place of the shards, and threads of this process.
-
-    Raises InputError if the workers are lost.
-    """
+    """Yield the place of the shards, and threads of this process; InputError if the workers are lost."""
     distributed, client = sys.modules.get("distributed"), None
     if distributed is not None and not is_of_a_worker():  # else it may hold the thread that other tasks need
         with suppress(ValueError):
@@ -361,11 +347,9 @@ class Summary(NamedTuple):
     levels: dict[str, Array]
     """Levels of each discrete feature in the partition."""
     sampled: Whole = np.empty(0, dtype=np.int64)
-    """Positions of the rows in the sample."""
     sample: pd.DataFrame | None = None
-    """These rows as given."""
+    """The rows in the sample as given; `sampled` are their positions."""
     failures: pd.DataFrame | None = None
-    """What is wrong with the partition (`CohortError`)."""
 
 
 def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, seed: int, store: Store | None) -> Read:
@@ -380,16 +364,13 @@ def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, s
     for feature in schema.clustered_parts:
         (values,) = model_values(validated, (feature,)).values()
         n_observed[feature.name] = int((~np.isnan(values)).sum())
-        own_levels = feature.traits.of(feature).levels(values)
-        if own_levels is not None:
+        if (own_levels := feature.traits.of(feature).levels(values)) is not None:
             levels[feature.name] = own_levels
             values = rows_of(values, own_levels, 1).astype(np.min_scalar_type(own_levels.size))
         columns[feature.name] = values
     sampled = np.flatnonzero(drawn(validated, [feature.name for feature in schema.ids], first, share, seed))
     summary = Summary(len(frame), n_observed, levels, sampled, frame.iloc[sampled])
-    if store is None:
-        return Read(columns, summary)
-    return Read(dict(zip(columns, _add(store, columns.values()), strict=True)), summary)
+    return Read(columns if store is None else dict(zip(columns, _add(store, columns.values()), strict=True)), summary)
 
 
 def _add(store: Store, arrays: Iterable[NDArray[Any]], replaced: Sequence[Stored] = ()) -> list[Stored]:
@@ -420,10 +401,10 @@ def encode(
     store: Store | None,
 ) -> Encoded:
     """Encode a partition with the levels of the whole table, in the place of what was read of it."""
-    columns = {name: np.array(it.mapped()) if isinstance(it, Stored) else it for name, it in found.columns.items()}
     n_subjects, n_features = found.summary.n_subjects, len(encoding.features)
     bases, n_observed = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
-    clustered = {feature.name: columns[feature.name] for feature in encoding.features} if n_subjects else {}
+    columns = {feature.name: found.columns[feature.name] for feature in encoding.features if n_subjects}
+    clustered = {name: np.array(it.mapped()) if isinstance(it, Stored) else it for name, it in columns.items()}
     arrays = _arrays(clustered, found, slice(0, 0), encoding, prior, levels)
     n_table = arrays.codes.shape[1]
     codes = np.empty((n_subjects, n_table), dtype=np.min_scalar_type(int(arrays.level_start[-1])))
@@ -475,7 +456,7 @@ def dask_series(table: Any, labels: Sequence[Any]) -> Any:
 
 # Predictions for a table in partitions, each where it lies.
 
-NAMES = {"predict": "subtype", "score_samples": "log_density"}
+_NAMES = {"predict": "subtype", "score_samples": "log_density"}
 """Name of the series that a method returns; others return a DataFrame."""
 
 
@@ -497,11 +478,10 @@ def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[
     if empty is not None and not len(frame):
         return empty
     result = getattr(model, method)(frame, **arguments)
-    if isinstance(result, pd.DataFrame):
-        return result
-    if result.ndim == 1:
-        return pd.Series(result, index=frame.index, name=NAMES[method])
-    return pd.DataFrame(np.asarray(result), index=frame.index, columns=model.get_feature_names_out())
+    if method in _NAMES:
+        return pd.Series(result, index=frame.index, name=_NAMES[method])
+    is_frame = isinstance(result, pd.DataFrame)
+    return result if is_frame else pd.DataFrame(result, index=frame.index, columns=model.get_feature_names_out())
 
 
 # Rows that stay at their hospital: a `Site` answers the questions of a search in sums of clusters.
@@ -523,23 +503,17 @@ class Site:
     """The rows of one hospital, which answers questions about them with statistics; no row is sent.
 
     A coordinator asks (`examples/sites/`), here or elsewhere: questions and answers are names, numbers and arrays.
-    docs/sites.md says what each answer holds and reveals.
+    docs/sites.md says what each answer holds and reveals. After a fit, `labels`, a Series with the index of the table,
+    has the subtype of each subject, 1 .. K; it stays here.
 
     Parameters
     ----------
-    table : DataFrame, shape (n, D)
-        The rows; they are validated here, and CohortError shows values at fault here only.
-    schema : FeatureSchema
-        The schema, the same at all sites.
+    table, schema : DataFrame, shape (n, D), FeatureSchema
+        The rows, validated here (CohortError shows values at fault here only), and the schema of all sites.
     fewest : int
         Fewest subjects, and fewest observed values of each feature, of a group whose sums can be computed from all
         sums that the site sends. A subject that would be in a smaller one is counted with others. 1: no threshold.
         InputError is raised if there are fewer subjects, or values of a feature.
-
-    Attributes
-    ----------
-    labels : Series of int64
-        Subtype of each subject, 1 .. K, with the index of the table, after a fit; it stays here.
 
     Examples
     --------
@@ -570,8 +544,7 @@ class Site:
     def ask(self, question: str, **sent: Any) -> Answer:
         """Return the answer to a question of a search: names, numbers and arrays, none of them one for each subject.
 
-        Raises InputError for a question that is unknown, was answered before, comes before those that it needs, or
-        lacks what must be sent.
+        InputError is raised for a question that is unknown, was answered before, comes too early, or lacks something.
         """
         if question not in _QUESTIONS:
             shown = repr(question[:40]) if isinstance(question, str) else type(question).__name__
@@ -598,17 +571,13 @@ class Site:
 
     def _describe(self) -> Answer:
         """Return numbers of subjects and observed values, and of counts the bits of the largest, instead of itself."""
-        bits, values = [], self._values
+        bits, n_observed = [], [int((~np.isnan(column)).sum()) for column in self._values.values()]
         for part in self._schema.clustered_parts:
             levels = part.traits.of(part).levels(np.empty(0))
             is_open = levels is not None and not levels.size
-            bits.append(int(np.nanmax(values[part.name], initial=1.0)).bit_length() if is_open else 0)
-        return {
-            "schema": self._schema.fingerprint,
-            "n_subjects": len(self._frame),
-            "n_observed": [int((~np.isnan(column)).sum()) for column in values.values()],
-            "bits": bits,
-        }
+            bits.append(int(np.nanmax(self._values[part.name], initial=1.0)).bit_length() if is_open else 0)
+        numbers = {"n_subjects": len(self._frame), "n_observed": n_observed, "bits": bits}
+        return {"schema": self._schema.fingerprint, **numbers}
 
     def _first(self, settings: dict[str, Any], n_observed: list[int]) -> Answer:
         """Return the model of a fit of the subjects here: scales, priors, weights and coarsening."""
@@ -618,13 +587,9 @@ class Site:
         sample = with_prior_of_all(checked, prepared(checked, self._frame), dict(zip(names, n_observed, strict=True)))
         plan = checked.search_plan(sample.problem, Event(), Budget(checked.max_seconds), SILENT)
         self._sample = SampleFit.search(checked, sample, plan)
-        clusters = self._sample.fit.clusters_
-        return {
-            "features": [feature.name for feature in clusters.encoding.features],
-            "centres": clusters.encoding.centres,
-            "scales": clusters.encoding.scales,
-            **clusters.model._asdict(),
-        }
+        clusters, encoding = self._sample.fit.clusters_, self._sample.fit.clusters_.encoding
+        answer = {"features": [feature.name for feature in encoding.features], **clusters.model._asdict()}
+        return answer | {"centres": encoding.centres, "scales": encoding.scales}
 
     def _encode(self, bits: list[int], **model: Any) -> Answer:
         """Return what the subjects add to the log base measure, and the numbers of values that take part."""
@@ -707,14 +672,9 @@ class Site:
         if few.any() and not few.all():  # clusters of which there are too few here for a test are not in it
             now = np.unique(now[~few])[self._without(now, few)]
         fit = self._sample.with_clusters(now, outlying, n_subjects)
-        return {
-            "clusters": now[np.unique(fit.cluster_labels_, return_index=True)[1]],
-            "subtype_of": fit.subtype_of_,
-            "joins": fit.tree_.joins,
-            "evidence": fit.tree_.evidence,
-            "temperature": fit.clusters_.temperature,
-            "min_size": fit.min_size_,
-        }
+        of_clusters: Answer = {"clusters": now[np.unique(fit.cluster_labels_, return_index=True)[1]]}
+        of_clusters |= {"subtype_of": fit.subtype_of_, "joins": fit.tree_.joins, "evidence": fit.tree_.evidence}
+        return of_clusters | {"temperature": fit.clusters_.temperature, "min_size": fit.min_size_}
 
     def _keep(self, labels: int, subtype_of: Whole) -> Answer:
         """Keep the subtypes here."""
@@ -747,11 +707,9 @@ class Site:
 def problem_of_model(
     schema: FeatureSchema, bits: Sequence[int], model: Mapping[str, Any], values: dict[str, Array]
 ) -> Problem:
-    """Return the problem of columns of `model_values` under a model that was sent.
-
-    Counts are encoded as 0 .. 2**bits - 1, so that the levels do not tell which of them occur.
-    """
+    """Return the problem of columns of `model_values` under a model that was sent."""
     parts = {part.name: part for part in schema.clustered_parts}
+    # Counts are encoded as 0 .. 2**bits - 1, so that the levels do not tell which of them occur.
     levels = {name: np.arange(2.0 ** min(n, _BITS)) for name, n in zip(parts, bits, strict=True) if n}
     features = tuple(parts[name] for name in model["features"])
     encoding = Encoding(features, np.asarray(model["centres"]), np.asarray(model["scales"]))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from clinclust import __version__
 from clinclust.engine.kernels.moves import Model
-from clinclust.engine.problem.encoding import Encoding, in_encoded_order, members_of_chains, powers_of_features
+from clinclust.engine.problem.encoding import Encoding, in_encoded_order, powers_of_features
 from clinclust.engine.problem.problem import Clusters, flat_prior, named_hyperparameters, stated_hyperparameters
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
@@ -57,10 +57,7 @@ _PLAIN, _ARRAY = (bool, int, float, str), get_origin(NDArray[np.float64])  # an 
 
 
 def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str, Any]:
-    """Return the fields of an instance of a class of `HELD` by name, as values for JSON.
-
-    Adds to `arrays` the arrays by the name of their field, which begins with `within`. TypeError for other values.
-    """
+    """Return the fields of an instance of a class of `HELD` as values for JSON; arrays go to `arrays`, by field."""
     return {name: _written(getattr(result, name), arrays, f"{within}{name}") for name in HELD[type(result)]}
 
 
@@ -222,16 +219,10 @@ def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
     """Return what is wrong with the dtypes and shapes of the arrays of a fit."""
     problems = [f"the array {name} is missing" for name in _RULES if name not in arrays and name not in _OPTIONAL]
     likelihoods = fit.clusters_.encoding.likelihoods
-    numbers = {
-        "2": 2,
-        "D": len(fit.schema_.parts),
-        "F": len(likelihoods),
-        "S": sum(likelihood.n_statistics for likelihood in likelihoods),
-        "H": sum(likelihood.n_hyperparameters for likelihood in likelihoods),
-    }
-    for name, rule in _RULES.items():
-        if name not in arrays:
-            continue
+    numbers = {"2": 2, "D": len(fit.schema_.parts), "F": len(likelihoods)}
+    numbers["S"] = sum(likelihood.n_statistics for likelihood in likelihoods)
+    numbers["H"] = sum(likelihood.n_hyperparameters for likelihood in likelihoods)
+    for name, rule in ((name, rule) for name, rule in _RULES.items() if name in arrays):
         dtype, shape, names = arrays[name].dtype.name, arrays[name].shape, rule.axes.split(", ")
         if dtype != rule.dtype:
             problems.append(f"{name} holds {dtype}, not {rule.dtype}")
@@ -255,22 +246,17 @@ def _problems_of_features(fit: Fit, arrays: Arrays) -> Iterator[str]:
     features = fit.clusters_.encoding.features
     possible = fit.schema_.clustered_parts
     clustered = [part for part in possible if not {part.name, part.column} & set(fit.uninformative_)]
-    # The features of a multivariate Gaussian block are in an order of their own.
-    if _sorted_in_blocks(features) != _sorted_in_blocks(in_encoded_order(clustered)) or not features:
+    expected = in_encoded_order(clustered)
+    if set(features) != set(expected) or _names_or_blocks(features) != _names_or_blocks(expected) or not features:
         yield "the encoded features are not those that the schema clusters on, in the order of an encoding"
     unknown = sorted(set(fit.uninformative_) - {name for part in possible for name in (part.name, part.column)})
     if unknown:
         yield f"uninformative_ names {', '.join(unknown)}, on which the schema does not cluster"
 
 
-def _sorted_in_blocks(features: Sequence[Feature]) -> list[Feature]:
-    """Return features with those of each multivariate Gaussian block by name."""
-    ordered = list(features)
-    for members in members_of_chains(features):
-        by_name = sorted((features[place] for place in members), key=lambda feature: feature.name)
-        for place, feature in zip(members, by_name, strict=True):
-            ordered[place] = feature
-    return ordered
+def _names_or_blocks(features: Sequence[Feature]) -> list[str]:
+    """Return the names of features, or of their multivariate Gaussian blocks, which have an order of their own."""
+    return [str((feature.traits.is_chained and feature.block) or feature.name) for feature in features]
 
 
 _DTYPES: dict[str, dict[str, str]] = {
@@ -314,34 +300,35 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
     for name in ("concentration", "coarsening"):
         yield from RULES[name].problems(name, getattr(model, name))
     yield from RULES["outlying_share"].problems("outlying_share", clusters.outlying_share)
-    if not 1.0 <= clusters.temperature < math.inf:
-        yield f"the temperature is {clusters.temperature}"
-    if not 1 <= fit.min_size_ <= n_subjects:
-        yield f"min_size_ is {fit.min_size_}"
-    if not 0.0 <= fit.prior_strength_ < math.inf:
-        yield f"prior_strength_ is {fit.prior_strength_}"
-    if fit.random_seed_ < 0:
-        yield f"random_seed_ is {fit.random_seed_}"
-    if not re.fullmatch("[0-9a-f]{64}", fit.cohort_fingerprint_.digest):
-        yield "the digest of the fingerprint is not one of SHA-256"
-    if fit.row_counts_ is not None and (fit.row_counts_.problems() or fit.row_counts_.taken < n_subjects):
-        yield "row_counts_ are not those of a table with this cohort"
+    counts = fit.row_counts_
+    faults = {
+        f"the temperature is {clusters.temperature}": not 1.0 <= clusters.temperature < math.inf,
+        f"min_size_ is {fit.min_size_}": not 1 <= fit.min_size_ <= n_subjects,
+        f"prior_strength_ is {fit.prior_strength_}": not 0.0 <= fit.prior_strength_ < math.inf,
+        f"random_seed_ is {fit.random_seed_}": fit.random_seed_ < 0,
+        "the fingerprint has no digest of SHA-256": not re.fullmatch("[0-9a-f]{64}", fit.cohort_fingerprint_.digest),
+        "row_counts_ are not those of a table with this cohort": counts is not None
+        and (counts.problems() or counts.taken < n_subjects),
+    }
+    yield from (fault for fault, is_so in faults.items() if is_so)
 
 
 def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
     """Yield which fields, each of which is possible, do not belong together."""
     clusters, labels, subtype_of = fit.clusters_, fit.cluster_labels_, fit.subtype_of_
-    sizes = np.bincount(labels)
-    if not np.array_equal(sizes, clusters.sizes):
-        yield "the sizes of the clusters are not the numbers of their labels"
-    elif (np.diff(sizes) > 0).any():
-        yield "the clusters are not numbered by decreasing size"
-    if not np.allclose(fit.cluster_membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
-        yield "cluster_membership_ has rows that do not sum to 1"
-    if fit.outliers_.any() and clusters.outlying_share == 0.0:
-        yield "outliers_ marks values although none can be outlying"
-    # Those of the labels are whole numbers, whatever the file holds.
-    sizes = np.bincount(labels, minlength=subtype_of.size)
+    sizes = np.bincount(labels, minlength=subtype_of.size)  # whole numbers, whatever the file holds
+    powers = powers_of_features(clusters.encoding.features, fit.block_weights_)
+    faults = {
+        "the sizes of the clusters are not the numbers of their labels": not np.array_equal(sizes, clusters.sizes),
+        "the clusters are not numbered by decreasing size": (np.diff(sizes) > 0).any(),
+        "cluster_membership_ has rows that do not sum to 1": not np.allclose(
+            fit.cluster_membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6
+        ),
+        "outliers_ marks values although none can be outlying": fit.outliers_.any() and clusters.outlying_share == 0.0,
+        "the powers of the features are not those of their blocks": not np.array_equal(clusters.model.powers, powers),
+        "the labels of the tree are not those of the fit": not np.array_equal(fit.tree_.labels, labels),
+    }
+    yield from (fault for fault, is_so in faults.items() if is_so)
     if len(set(subtype_of.tolist())) < int(subtype_of.max()) + 1:
         yield "the subtypes are not numbered without gaps"
     elif fit.grades is not None:
@@ -349,10 +336,6 @@ def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
             yield "the subtypes are not numbered kind by kind"
     elif not np.array_equal(subtype_of, groups_by_decreasing_size(subtype_of, sizes)):
         yield "the subtypes are not numbered by decreasing size"
-    if not np.array_equal(clusters.model.powers, powers_of_features(clusters.encoding.features, fit.block_weights_)):
-        yield "the powers of the features are not those of their blocks"
-    if not np.array_equal(fit.tree_.labels, labels):
-        yield "the labels of the tree are not those of the fit"
     nodes = set(range(clusters.sizes.size))
     for step, pair in enumerate(fit.tree_.joins.tolist()):
         if len(set(pair)) != 2 or not nodes.issuperset(pair):
@@ -431,15 +414,8 @@ def save(model: Estimator, fit: Fit, folder: Path) -> Path:
     if not isinstance(written[_INIT], str):
         # Labels matter only by which subjects share one, so codes replace them.
         arrays[_INIT] = pd.factorize(np.asarray(written.pop(_INIT)))[0].astype(np.int64)
-    text = {
-        "clinclust_model": _FORMAT,
-        "clinclust_version": __version__,
-        "estimator": estimator,
-        "parameters": written,
-        "fit": written_fields(fit, arrays),
-        "seal_of_subtypes": _seal(fit),
-        **more,
-    }
+    text = {"clinclust_model": _FORMAT, "clinclust_version": __version__, "estimator": estimator, "parameters": written}
+    text |= {"fit": written_fields(fit, arrays), "seal_of_subtypes": _seal(fit), **more}
     content, numbers = _in_json(text), io.BytesIO()
     np.savez(numbers, **dict[str, Any](arrays))
     if folder.exists() and not folder.is_dir():
@@ -517,13 +493,12 @@ def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str,
         if _INIT in arrays and _INIT not in parameters:
             parameters[_INIT] = arrays[_INIT]
         if text["estimator"] not in list(_PARAMETERS):
-            problems.append(f"its estimator is not {' or '.join(_PARAMETERS)}")
+            refuse([*problems, f"its estimator is not {' or '.join(_PARAMETERS)}"])
+        rules = rules_of(_PARAMETERS[text["estimator"]])
+        if rules.keys() - {"schema"} == parameters.keys():
+            problems += parameter_problems(parameters, rules)
         else:
-            rules = rules_of(_PARAMETERS[text["estimator"]])
-            if rules.keys() - {"schema"} != parameters.keys():
-                problems.append(f"its parameters are not {', '.join(sorted(rules.keys() - {'schema'}))}")
-            else:
-                problems += parameter_problems(parameters, rules)
+            problems.append(f"its parameters are not {', '.join(sorted(rules.keys() - {'schema'}))}")
         refuse(problems)
         whole = fit
         if "all_subjects" in text:
@@ -542,8 +517,5 @@ _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "ope
 @cache  # looking up all of them takes as long as a small fit
 def software_versions() -> dict[str, str]:
     """Return the versions of clinclust, Python and the required packages, by name."""
-    return {
-        "clinclust": __version__,
-        "Python": platform.python_version(),
-        **{name: version(name) for name in _PACKAGES},
-    }
+    versions = {"clinclust": __version__, "Python": platform.python_version()}
+    return versions | {name: version(name) for name in _PACKAGES}

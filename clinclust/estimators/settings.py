@@ -85,9 +85,7 @@ class Settings(PublishedParameters):
         blocks = sorted({str(feature.block) for feature, likelihood in likelihoods if likelihood.n_before})
         if options and blocks:
             raise InputError(say("options_with_a_block", options=options, blocks=listed(blocks)))
-        share = self.outlying_share
-        if share is None:
-            share = parameters.AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
+        automatic = parameters.AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
         start: Any = self.init
         if not isinstance(start, str):  # clusters 0 .. K - 1, (N,), in encoded order
             n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
@@ -102,7 +100,7 @@ class Settings(PublishedParameters):
             refine=self.starts_anywhere,
             select_features=self.selects_features,
             selects_first=self.selects_first,
-            outlying_share=share,
+            outlying_share=automatic if self.outlying_share is None else self.outlying_share,
             choose_coarsening=self.chooses_coarsening,
             estimate_powers=isinstance(self.block_weights, str),
             choose_hyperparameters=isinstance(self.hyperparameters, str),
@@ -117,14 +115,10 @@ class Settings(PublishedParameters):
 
 def pose_for(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
     """Return the problem of a validated cohort; estimated and drawn parameters begin at their defaults."""
-    return pose(
-        frame,
-        schema,
-        stated_hyperparameters(settings.hyperparameters),
-        settings.concentration if is_number(settings.concentration) else DEFAULT,
-        coarsening=settings.coarsening if is_number(settings.coarsening) else 1.0,
-        block_weights=None if isinstance(settings.block_weights, str) else settings.block_weights,
-    )
+    concentration = settings.concentration if is_number(settings.concentration) else DEFAULT
+    coarsening = settings.coarsening if is_number(settings.coarsening) else 1.0
+    weights = None if isinstance(settings.block_weights, str) else settings.block_weights
+    return pose(frame, schema, stated_hyperparameters(settings.hyperparameters), concentration, coarsening, weights)
 
 
 def stated_hyperparameters(
@@ -133,6 +127,8 @@ def stated_hyperparameters(
     """Return the stated hyperparameters; None without any or if they are estimated."""
     return None if isinstance(hyperparameters, str) else hyperparameters
 
+
+# How much memory a search takes.
 
 _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
 """Simultaneous tables of the subjects by numeric columns, and how many more with each further thread."""
@@ -143,11 +139,9 @@ _OF_A_CELL = 25
 """Bytes by subject and feature of the encoded cohort, with the masks and copies of a search among all subjects."""
 _CLUSTER_TABLES, _CLUSTERS = 4, 128
 """Tables of the clusters by levels in one partition, and an upper number of clusters."""
-_NUMBER = 8
-_LARGE_SHARE = 0.25
-"""Share of the machine's memory from which a warning is issued."""
-_LARGE_IF_UNKNOWN = 4e9
-_NAMED = 5
+_NUMBER, _NAMED = 8, 5
+_LARGE_SHARE, _LARGE_IF_UNKNOWN = 0.25, 4e9
+"""Share of the machine's memory, or bytes, from which a warning is issued."""
 
 
 def needed_memory(problem: Problem, settings: Settings) -> float:
@@ -185,7 +179,7 @@ def refuse_or_warn_of_memory(problem: Problem, settings: Settings) -> None:
     if needed < (_LARGE_IF_UNKNOWN if there is None else _LARGE_SHARE * there):
         return
     levels, features = _levels(problem), problem.cohort.encoding.features
-    most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
+    most = [place for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
     named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
     because = f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
     if there is not None and needed > there:
@@ -203,29 +197,29 @@ def machine_memory() -> float | None:
     return min(limits, default=None)
 
 
-_CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
-"""Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
+# How long a fit and its report take: processor seconds as measured on reference cohorts, divided by those of threads.
+
+_SEARCH, _TEST = (-5.56, 0.59, 0.18), (-4.7, 0.57, 0.84)
+"""Coefficients of ln(seconds) of a search, and of the test of a tree: constant, ln N (tested: `LARGEST_NODE`), ln D."""
+_SKEWNESS = 1.57
+"""Exponent of 1 + `skewness_of_gaussians` in the seconds of a search."""
 _WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
-"""Processor seconds of a search without one feature: constant, and by subject and feature."""
+"""Seconds of a search without one feature: constant, and by subject and feature."""
 _SELECTING_FIRST, _SELECTING_A_CELL = 0.05, 5e-6
 """The same of the selection of features before it in a wide table: 0.15 of 500 x 40, 1.7 of a survey of 4,654 x 70."""
 MOST_REFITS = 24
 """Number of searches of the validated associations: of more features or blocks, several are left out together. The
 subtypes found without one in 24 are nearly those found without one."""
+_OTHER_REFITS = 6
+"""Searches of an assessment of stability under other settings."""
 _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 """Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
-_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION = 2.0, 2.0, 3.0
-"""Relative durations of each option, measured on reference cohorts (a chosen coarsening: 0.4 to 6)."""
-_OF_BLOCK_POWERS = 1.3
-"""Relative duration of a search, and of the test of its tree, that estimates block weights."""
+_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_BLOCK_POWERS = 2.0, 2.0, 3.0, 1.3
+"""Relative durations of each option (a chosen coarsening: 0.4 to 6); block weights also prolong the tree's test."""
 _OF_RESTARTS, _DEFAULT_RESTARTS = 0.4, 10
 """Share of the restarts in the time of a default search, and their number."""
 _AMONG_ALL_A_CELL = 2e-6
-"""Processor seconds by subject and feature of a search among all subjects after one in a sample."""
-_TEST, _TEST_SUBJECTS, _TEST_FEATURES = -4.7, 0.57, 0.84
-"""Coefficients of ln(processor seconds of the test of a tree): constant, ln N (of at most `LARGEST_NODE`), ln D."""
-_OTHER_REFITS = 6
-"""Searches of an assessment of stability under other settings."""
+"""Seconds by subject and feature of a search among all subjects after one in a sample."""
 _WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
 """Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
 _SURPRISE = 5.0
@@ -234,10 +228,7 @@ _MOST_VALUES, _MOST_NEGENTROPY = 2_000, 1.0
 
 
 def skewness_of_gaussians(problem: Problem) -> float:
-    """Return the departure of Gaussian features from normality, in nats a subject; 0 is normal.
-
-    The sum of skewness^2 / 12 + excess kurtosis^2 / 48, at most 1 each, among at most two thousand subjects.
-    """
+    """Return the departure of Gaussian features from normality, in nats: skewness^2 / 12 + excess kurtosis^2 / 48."""
     values = problem.cohort.arrays.values
     every = max(1, -(-len(values) // _MOST_VALUES))
     continuous = problem.cohort.encoding.likelihoods[-values.shape[1] :] if values.shape[1] else ()
@@ -256,22 +247,23 @@ def estimated_seconds(
     associations: str | None = "refit",
     stability: int | None = None,
 ) -> float:
-    """Return the approximate seconds of a fit and of its report with validated associations.
-
-    `stability` is the number of half-samples of the report.
-    """
+    """Return the approximate seconds of a fit and of its report; `stability` is the number of its half-samples."""
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
     seconds = _of_search(problem, settings)
     if settings.is_tested:
-        logarithm = _TEST + _TEST_SUBJECTS * np.log(min(n_subjects, LARGEST_NODE)) + _TEST_FEATURES * np.log(n_features)
         is_weighed = settings.block_weights == "auto" and has_repeated(problem)
-        seconds += float(np.exp(logarithm)) * (_OF_BLOCK_POWERS if is_weighed else 1.0) / _parallel(settings)
+        tested = _power_law(_TEST, min(n_subjects, LARGEST_NODE), n_features)
+        seconds += tested * (_OF_BLOCK_POWERS if is_weighed else 1.0) / _parallel(settings)
     if with_report:
-        n_refits = min(n_features, MOST_REFITS) if associations == "refit" else 0
         seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
-        seconds += _of_refits(problem, settings, n_refits)
+        seconds += _of_refits(problem, settings, min(n_features, MOST_REFITS) if associations == "refit" else 0)
         seconds += 0.0 if stability is None else seconds_of_stability(problem, settings, stability)
     return seconds
+
+
+def _power_law(coefficients: tuple[float, float, float], n_subjects: int, n_features: int) -> float:
+    constant, of_subjects, of_features = coefficients
+    return float(np.exp(constant + of_subjects * np.log(n_subjects) + of_features * np.log(n_features)))
 
 
 def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
@@ -298,7 +290,6 @@ def _of_search(problem: Problem, settings: Settings) -> float:
     n_features, n_subjects = len(problem.cohort.encoding.features), problem.cohort.n_subjects
     is_sampled = _begins_in_sample(n_subjects, settings)
     searched, among_all = (sample_size(n_subjects), n_subjects) if is_sampled else (n_subjects, 0)
-    logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
     ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
     longer = (  # by which factor, and whether
         (1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS, True),
@@ -307,7 +298,8 @@ def _of_search(problem: Problem, settings: Settings) -> float:
         (_OF_OUTLYING, bool(settings.outlying_share) and not settings.chooses_coarsening),
         (_OF_SELECTION, settings.selects_features),
     )
-    seconds = float(np.exp(logarithm) * ties) * math.prod(factor for factor, is_asked in longer if is_asked)
+    factors = [factor for factor, is_asked in longer if is_asked]
+    seconds = _power_law(_SEARCH, searched, n_features) * float(ties) * math.prod(factors)
     seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)
     return seconds if settings.max_seconds is None else min(seconds, settings.max_seconds)
 
@@ -333,6 +325,7 @@ def duration_sentence(
 
 
 _ROUND = (1, 2, 3, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200, 10800, 18000, 36000, 86400)
+_UNITS = {3600: ("an hour", "hours"), 60: ("a minute", "minutes"), 1: ("a second", "seconds")}
 
 
 def rounded_duration(seconds: float) -> str:
@@ -340,7 +333,5 @@ def rounded_duration(seconds: float) -> str:
     if seconds > _ROUND[-1]:
         return "more than a day"
     nearest = min(_ROUND, key=lambda number: abs(np.log(number / max(seconds, 1.0))))
-    for unit, length, word in (("hours", 3600, "an hour"), ("minutes", 60, "a minute"), ("seconds", 1, "a second")):
-        if nearest >= length:
-            return word if nearest == length else f"{nearest // length} {unit}"
-    raise AssertionError(nearest)
+    length = next(length for length in _UNITS if nearest >= length)
+    return _UNITS[length][0] if nearest == length else f"{nearest // length} {_UNITS[length][1]}"

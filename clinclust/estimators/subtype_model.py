@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import getdoc, signature
@@ -17,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, xlogy
 
-from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, accepting, in_pandas
+from clinclust.arguments import FRAME, LABELS, MODEL, SCHEMA, Rule, accepting, in_pandas
 from clinclust.arrays import Code, Mask
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.encoding import model_values
@@ -40,10 +41,7 @@ CLEAR = 0.95
 
 
 class SubtypeModel:
-    """A partition of a cohort into subtypes: the base of `MAPDP`, `GibbsDP`, `Partition` and of other methods.
-
-    An estimator that is not fitted has no `labels_`.
-    """
+    """A partition of a cohort into subtypes: the base of estimators, which have no `labels_` before a fit."""
 
     schema_: FeatureSchema
     labels_: NDArray[np.int64]
@@ -58,8 +56,7 @@ class SubtypeModel:
     """Index of the cohort; None if it is not stored."""
     made_by: str
     """The person or method; completes the sentence "The subtypes were made by ..."."""
-    fit_: Fit | None
-    """Results of the MAP-DP search, if one made the partition; parts of a report need them."""
+    fit_: Fit | None  # of a MAP-DP search
     _rows: pd.Index | None = None
     """Index of the table of a fit, which is not saved: it may hold names of patients."""
 
@@ -75,10 +72,7 @@ class SubtypeModel:
 
     @property
     def labels(self) -> pd.Series[Any]:
-        """Subtype of each subject, coded (`codes_`) or named as in reports: categories, with the index of the cohort.
-
-        A model that was loaded has no index. For a table in partitions, a Dask series.
-        """
+        """Subtype of each subject, coded (`codes_`) or named as in reports: categories, or a Dask series of them."""
         if isinstance(self.labels_, np.ndarray):
             return _in_words(pd.Series(self.labels_, self.index_ if self._rows is None else self._rows), self._called)
         of_all: Any = self.labels_
@@ -90,10 +84,7 @@ class SubtypeModel:
         return pd.Index([self.names_.get(k, code) for k, code in enumerate(self.codes_, start=1)], name="subtype")
 
     def summary(self) -> pd.DataFrame:
-        """Return one row for each subtype: n, percent, the percent of clear members, and their mean membership.
-
-        Clear is a probability of at least 0.95 (`membership_`); NaN without probabilities.
-        """
+        """Return n, percent, the percent of clear members (probability of at least 0.95) and their mean membership."""
         sizes, membership = self.cluster_sizes_, own_membership(self)
         clear = mean = np.full(sizes.size, np.nan)
         if membership is not None:
@@ -132,8 +123,7 @@ def _in_words(labels: pd.Series[Any], called: pd.Index[Any]) -> pd.Series[Any]:
 
 def place_of(code: Code, codes: Sequence[Code]) -> int | None:
     """Return the label of a subtype that is called `code`, 1 or "1b"; of 1a if 1 has grades; None without any."""
-    texts = [str(called) for called in codes]
-    text = str(code).strip()
+    texts, text = [str(called) for called in codes], str(code).strip()
     return texts.index(text) if text in texts else texts.index(f"{text}a") if f"{text}a" in texts else None
 
 
@@ -143,19 +133,13 @@ def is_fitted(model: SubtypeModel) -> bool:
 
 
 def require_fitted(model: SubtypeModel) -> None:
-    """Raise NotFittedError for an estimator without labels, and InputError for anything that is no model."""
-    if is_fitted(model):
-        return
-    if not hasattr(model, "fit"):
-        raise InputError(f"model must be a fitted MAPDP or a Partition, not {type(model).__name__}")
-    raise not_fitted(NOT_FITTED)
+    """Raise NotFittedError for an estimator without labels."""
+    if not is_fitted(model):
+        raise not_fitted(NOT_FITTED)
 
 
 def require_search(model: SubtypeModel, purpose: str) -> Fit:
-    """Return the results of the MAP-DP search of a model.
-
-    Raises NotFittedError, or InputError if it has none; `purpose` is the subject of the sentence.
-    """
+    """Return the results of the search of a model; NotFittedError, or InputError whose subject is the `purpose`."""
     require_fitted(model)
     if model.fit_ is None:
         raise InputError(f"{purpose} needs a fitted MAPDP; these subtypes were made by {model.made_by}")
@@ -183,8 +167,7 @@ def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
     membership = getattr(model, "membership_", None)
     if membership is None:
         return None
-    labels = np.asarray(model.labels_)
-    return np.asarray(membership)[np.arange(labels.size), labels]
+    return np.asarray(membership)[np.arange(len(model.labels_)), model.labels_]
 
 
 # Estimators: parameters by name, and the attributes of their results.
@@ -245,10 +228,7 @@ def subtype_columns(codes: Sequence[Code]) -> list[str]:
 
 
 class FittedEstimator(Estimator):
-    """An estimator with the attributes of its results, each that ends in an underscore and is not None.
-
-    It is also a transformer: new subjects in, the columns of `predict_proba` out.
-    """
+    """An estimator with the attributes of its results, and a transformer of new subjects to `predict_proba`."""
 
     _results: ClassVar[str] = "fit_"
     """Name of the attribute that holds the results of a fit."""
@@ -264,10 +244,7 @@ class FittedEstimator(Estimator):
         cls.__doc__ = (documented(cls).__doc__ or "").replace("{attributes}", attributes)
 
     def __getattr__(self, name: str) -> Any:
-        """Return the attribute of the results of this name, which must end in an underscore.
-
-        NotFittedError is raised without a fit, AttributeError if the attribute is None or unknown.
-        """
+        """Return the attribute of the results of this name; AttributeError if it is None, unknown or not fitted."""
         results, estimator = vars(self).get(self._results), type(self).__name__
         is_fitted_attribute = name.endswith("_") and not name.startswith("_") and name not in self._of_paper
         value = getattr(results, name, None) if is_fitted_attribute and results is not None else None
@@ -291,9 +268,8 @@ class FittedEstimator(Estimator):
     def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame:
         """Return the probabilities of `predict_proba` with the index of `X` and named columns.
 
-        The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
-        row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
-        themselves: `membership_`, of K columns, judges each by all others.
+        The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``. Subjects of the fit are taken for new
+        ones, and count themselves: `membership_`, of K columns, judges each by all others.
         """
         probabilities = self.predict_proba(X)
         if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
@@ -310,10 +286,9 @@ class FittedEstimator(Estimator):
         """Return the names of the columns of `transform`, object (K + 1,)."""
         return np.array([*subtype_columns(self.codes_), NONE_COLUMN], dtype=object)
 
+    @accepting(transform=Rule("'pandas'", lambda value: value in (None, "default", "pandas")))
     def set_output(self, *, transform: str | None = None) -> Self:
         """Return the model: `transform` gives a pandas DataFrame; ValueError if another kind of table is asked for."""
-        if transform not in (None, "default", "pandas"):
-            raise InputError(f"transform returns a pandas DataFrame; transform must be 'pandas', not {transform!r}")
         return self
 
 
@@ -324,9 +299,6 @@ _SHOWN_ROWS = 5
 
 class Partition(SubtypeModel):
     """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
-
-    `write_report`, `validated_associations`, `subtype_table` and the figures accept it. Reports omit relevance,
-    certainty, restarts and tree.
 
     Parameters
     ----------
@@ -343,17 +315,9 @@ class Partition(SubtypeModel):
     ----------
     labels_ : int64 (N,)
         Subtype of each subject, 0 .. K - 1 by decreasing size, then by their first subjects.
-    n_clusters_, cluster_sizes_, schema_ :
-        As of `MAPDP`.
-    given_ : tuple
-        The given label of each subtype.
-    names_ : dict of int to str
-        Default names of the subtypes, by number from 1: the given labels, or ``given as 2`` for numbers. Labels that
-        are these numbers, from 0 or 1, give no names.
-    index_ : pandas.Index or None
-        Index of `labels` if they were a Series.
-    membership_, fit_, uninformative_ : None, None, empty
-        No probabilities, no search; the features from which it was made are unknown.
+    given_, names_ : tuple, dict of int to str
+        The given label of each subtype, and default names by number from 1: these labels, or ``given as 2`` for
+        numbers. Labels that are these numbers, from 0 or 1, give no names.
 
     Examples
     --------
@@ -438,7 +402,6 @@ class FittedCohort:
     """A partition of a cohort with the table of its subjects."""
 
     model: SubtypeModel
-    """A fitted `MAPDP` or `GibbsDP`, a `Partition`, or the result of another method."""
     table: pd.DataFrame
     """The validated columns of the schema, N rows in the order of the labels, measurements adjusted as in the fit."""
     rows: NDArray[np.int64] | None = None
@@ -446,10 +409,7 @@ class FittedCohort:
 
     @classmethod
     def of(cls, model: SubtypeModel, validated: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> FittedCohort:
-        """Return the cohort of a validated table in the order of the labels, with measurements adjusted as in the fit.
-
-        Everything that is compared, tested and drawn is read from its `table`: adjusted here, once.
-        """
+        """Return the cohort of a validated table in the order of the labels; measurements are adjusted here, once."""
         return cls(model, validated if model.fit_ is None else model.fit_.adjusted(validated), rows)
 
     @property
@@ -484,22 +444,27 @@ class FittedCohort:
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
     """Validate a table as the cohort of a model, and put its rows in the order of the labels (which warns).
 
-    CohortError is raised if the table does not fit the schema, InputError if it is not the cohort. A `Partition` has no
-    fingerprint: number and index of its rows are compared.
+    CohortError is raised if the table does not fit the schema, InputError if it is not the cohort.
     """
+    validated, rows = validated_cohort(model, frame)
+    if np.array_equal(rows, np.arange(len(rows))):
+        return FittedCohort.of(model, validated)
+    warn(say("rows_in_another_order"))
+    return FittedCohort.of(model, validated.iloc[rows], rows)
+
+
+def validated_cohort(model: SubtypeModel, frame: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Return the validated table of the cohort of a model, and the row of each subject in it, int64 (N,)."""
     refuse(cohort_problems(model, frame))
     validated = model.schema_.validate(frame, warn=False)
     if model.fit_ is None:
-        return FittedCohort.of(model, validated)
+        return validated, np.arange(len(validated))
     rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
     if rows is None:
         names = [str(name) for name in validated]
         compared = ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
         raise InputError(say("other_subjects", n_rows=len(frame), compared=compared, hint=hint_at_rows(model.schema_)))
-    if np.array_equal(rows, np.arange(len(rows))):
-        return FittedCohort.of(model, validated)
-    warn(say("rows_in_another_order"))
-    return FittedCohort.of(model, validated.iloc[rows], rows)
+    return validated, rows
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
@@ -520,28 +485,21 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
 
 def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
     """Return the position in `frame` of each subject of the fit, int64 (N,); None if `frame` is another table."""
-    if len(frame) != len(fit.cluster_labels_):
-        return None
-    try:
-        validated = fit.schema_.validate(frame, warn=False)
-    except CohortError:
-        return None  # new subjects need neither identifiers nor described columns
-    return fit.cohort_fingerprint_.rows_of_fit(validated)
+    with suppress(CohortError):  # new subjects need neither identifiers nor described columns
+        if len(frame) == len(fit.cluster_labels_):
+            return fit.cohort_fingerprint_.rows_of_fit(fit.schema_.validate(frame, warn=False))
+    return None
 
 
 def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
-    """Return the problem of a fit at this coarsening: its hyperparameters, block weights, features, outliers.
-
-    `frame` is as `cohort_of` returns it.
-    """
+    """Return the problem of a fit and its cohort at this coarsening: hyperparameters, weights, features, outliers."""
     schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
     problem = pose(frame, schema, stated, fit.concentration_, coarsening=coarsening, block_weights=powers)
-    features, clusters = problem.cohort.encoding.features, fit.clusters_
+    features = problem.cohort.encoding.features
     if fit.outlying_share_ > 0.0:
         outlying = fit.outliers_[:, schema.places(features)][problem.cohort.order]
         problem = without_outlying(problem, outlying, fit.outlying_share_)
-    selected = dict(zip((feature.name for feature in clusters.encoding.features), clusters.included, strict=True))
-    return with_selected(problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_))
+    return with_selected(problem, np.array([fit.differs[feature.name] for feature in features], dtype=np.bool_))
 
 
 def with_selected(problem: Problem, included: Mask) -> Problem:
@@ -554,25 +512,16 @@ def with_selected(problem: Problem, included: Mask) -> Problem:
 
 @accepting(model=MODEL, frame=FRAME)
 def information_criteria(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return BIC, ICL and relative entropy for each number of subtypes along the tree of a fit.
+    """Return BIC, ICL and relative entropy for each number of subtypes along the tree of a fitted `MAPDP`.
 
     Each is of a finite mixture, features independent in a subtype, with the posterior predictives instead of the
     densities of largest likelihood: BIC = -2 ln L + p ln N (Schwarz 1978), and ICL = BIC + 2 E (Biernacki, Celeux and
     Govaert 2000), E the sum over subjects and subtypes of -m ln m of the memberships m; the least is best. A mixture
     fits a continuum, or features that depend on each other, with ever more subtypes; `distinct_subtypes` does not.
 
-    Parameters
-    ----------
-    model : MAPDP
-        A model that a MAP-DP search made, else ValueError is raised.
-    frame : DataFrame
-        The table of the fit; CohortError is raised if it does not fit the schema, ValueError if it is another table.
-
-    Returns
-    -------
-    DataFrame
-        One row for each number: `n_subtypes`, `log_likelihood` (nats), `n_parameters`, `bic`, `icl`, and
-        `relative_entropy`, 1 - E / (N ln K).
+    The DataFrame has one row for each number: `n_subtypes`, `log_likelihood` (nats), `n_parameters`, `bic`, `icl`, and
+    `relative_entropy`, 1 - E / (N ln K). `frame` is the table of the fit: CohortError is raised if it does not fit the
+    schema, ValueError if it is another table or no MAP-DP search made the model.
 
     Examples
     --------
@@ -607,9 +556,8 @@ def criteria_of(cohort: FittedCohort) -> pd.DataFrame:
         bic, uncertain = n_parameters * np.log(n) - 2.0 * of_subjects.sum(), -xlogy(p, p).sum()
         sure = 1.0 if n_subtypes == 1 else 1.0 - uncertain / (n * np.log(n_subtypes))
         rows.append((n_subtypes, of_subjects.sum(), n_parameters, bic, bic + 2.0 * uncertain, sure))
-    return pd.DataFrame(
-        rows, columns=["n_subtypes", "log_likelihood", "n_parameters", "bic", "icl", "relative_entropy"]
-    )
+    names = ["n_subtypes", "log_likelihood", "n_parameters", "bic", "icl", "relative_entropy"]
+    return pd.DataFrame(rows, columns=names)
 
 
 # The log joint of any partition.
@@ -628,23 +576,10 @@ def log_joint(
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
-    `MAPDP` gives the equation. Partitions of one cohort under the same parameters are comparable; for the result of a
-    fit without outlying values and selected features it equals `log_joint_`. CohortError is raised if the table does
-    not fit the schema, ValueError if labels or a parameter cannot be used.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (N, D)
-        A table that fits the schema.
-    labels : array, shape (N,)
-        Cluster of each subject, values of any type.
-    schema : FeatureSchema
-    hyperparameters : dict, optional
-        As in `MAPDP`; others are set from the data.
-    concentration, coarsening : float
-        As in `MAPDP`.
-    block_weights : dict, optional
-        Block weights, as `MAPDP.block_weights_`; by default 1.
+    `MAPDP` gives the equation and the parameters. Partitions of one cohort under the same parameters are comparable;
+    for the result of a fit without outlying values and selected features it equals `log_joint_`. `labels`, values of
+    any type (N,), are the cluster of each subject; `block_weights` are as `MAPDP.block_weights_`, by default 1.
+    CohortError is raised if the table does not fit the schema, ValueError if labels or a parameter cannot be used.
 
     Examples
     --------

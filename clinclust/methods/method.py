@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from clinclust.arguments import Rule, is_number, one_of
+from clinclust.arguments import Rule, in_pandas, is_number, one_of
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.settle import by_decreasing_size
 from clinclust.errors import InputError, missing_package, refuse, warn
@@ -103,7 +103,7 @@ class Method(Estimator):
         Errors are those of `MAPDP.fit`, and a MissingPackageError for a package that is not installed.
         """
         refuse(parameter_problems(self.get_params(), rules_of(type(self))) or self._problems())
-        frame, schema = cohort_and_schema(X, self.schema, progress=False)
+        frame, schema = cohort_and_schema(in_pandas(X), self.schema, progress=False)
         self.fit_valid(frame, schema)
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         return self

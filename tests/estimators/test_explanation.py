@@ -165,7 +165,7 @@ def test_the_terms_of_a_member_add_up_to_the_odds_of_its_membership(seed, option
     assert model.n_clusters_ == 1 or found.all()
     np.testing.assert_allclose(terms.total[found], expected, atol=1e-6)
     np.testing.assert_allclose(terms.of_features.sum(axis=0) + terms.of_size + terms.within, terms.total)
-    if not model.subtypes_.is_merged:
+    if model.n_clusters_ == model.subtype_of_.size:
         np.testing.assert_allclose(terms.within, 0.0, atol=1e-6)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clinclust import CohortWarning, Partition
 from clinclust.errors import InputError
-from clinclust.estimators.cohort_table import CohortFingerprint, fingerprint_of, seven_digits
+from clinclust.estimators.cohort_table import CohortFingerprint, seven_digits
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.methods import PublishedMAPDP
 from schemas import stored_schema
@@ -34,7 +34,7 @@ def frame_of(table):
 def test_any_order_of_the_rows_is_undone(table, random):
     frame = frame_of(table)
     other = random.sample(range(len(table)), len(table))
-    found = fingerprint_of(frame, "s").rows_of_fit(frame.iloc[other])
+    found = CohortFingerprint.of(frame, "s").rows_of_fit(frame.iloc[other])
     assert sorted(found) == list(range(len(table)))
     pd.testing.assert_frame_equal(
         frame.iloc[other].iloc[found].reset_index(drop=True), frame.reset_index(drop=True), check_exact=True
@@ -51,7 +51,7 @@ def test_any_changed_cell_is_seen(table, data):
     if not (old is None or new is None or old == new or isinstance(new, str)):
         assume(abs(old - new) > 2e-6 * max(abs(old), abs(new)))  # of smaller differences, some count
     is_same = old == new
-    found = fingerprint_of(frame_of(table), "s").rows_of_fit(frame_of(changed))
+    found = CohortFingerprint.of(frame_of(table), "s").rows_of_fit(frame_of(changed))
     assert (found is not None) == is_same
 
 
@@ -59,21 +59,21 @@ def test_any_changed_cell_is_seen(table, data):
 def test_the_order_of_the_columns_and_the_index_do_not_matter(table, order):
     frame = frame_of(table)
     other = frame.iloc[:, list(order)].set_axis([f"row {row}" for row in range(len(frame))])
-    assert fingerprint_of(frame, "s").digest == fingerprint_of(other, "s").digest
-    assert fingerprint_of(frame, "s").rows_of_fit(other).tolist() == list(range(len(frame)))
+    assert CohortFingerprint.of(frame, "s").digest == CohortFingerprint.of(other, "s").digest
+    assert CohortFingerprint.of(frame, "s").rows_of_fit(other).tolist() == list(range(len(frame)))
 
 
 def test_values_that_changed_columns_are_other_values():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})
-    assert fingerprint_of(frame, "s").rows_of_fit(frame.rename(columns={"a": "b", "b": "a"})) is not None
+    assert CohortFingerprint.of(frame, "s").rows_of_fit(frame.rename(columns={"a": "b", "b": "a"})) is not None
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    assert fingerprint_of(frame, "s").rows_of_fit(frame.rename(columns={"a": "b", "b": "a"})) is None
+    assert CohortFingerprint.of(frame, "s").rows_of_fit(frame.rename(columns={"a": "b", "b": "a"})) is None
 
 
 def test_half_of_a_character_in_an_identifier_has_a_hash():
     names = pd.Series(["a\ud800", "b", None], dtype=pd.StringDtype("python", na_value=np.nan))
     frame = names.to_frame("who")
-    assert fingerprint_of(frame, "s").rows_of_fit(frame[::-1]).tolist() == [2, 1, 0]
+    assert CohortFingerprint.of(frame, "s").rows_of_fit(frame[::-1]).tolist() == [2, 1, 0]
 
 
 DECIMALS = st.builds(lambda digits, exponent: digits * 10.0**exponent, st.floats(1.0, 9.9), st.integers(-30, 90))
