@@ -8,8 +8,6 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.joint_estimates.outlying import (
-    Changes,
-    best_others,
     best_outlying,
     changes_that_raise,
     dissolve,
@@ -47,26 +45,6 @@ def _joint(problem, labels, outlying):
     return log_joint(kept, new_partition(kept.cohort.arrays, labels))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_gain_of_an_indicator_is_the_change_of_the_joint(seed):
-    problem, labels, outlying = _posed(seed)
-    partition = new_partition(without_outlying(problem, outlying, SHARE).cohort.arrays, labels)
-    of_values = problem.cohort.arrays, problem.model, partition, np.flatnonzero(outlying), SHARE
-    computed = changes_that_raise(*of_values, -np.inf)  # those of continuous values that are clearly usual are skipped
-    gains = dict(zip(computed.values.tolist(), computed.gains.tolist(), strict=True))
-    assert not _missing(problem).flat[computed.values].any()
-    before, n_features = _joint(problem, labels, outlying), outlying.shape[1]
-    for subject in range(0, 60, 7):
-        for feature in np.flatnonzero(~_missing(problem)[subject]).tolist():
-            changed = outlying.copy()
-            changed[subject, feature] ^= True
-            gain = _joint(problem, labels, changed) - before
-            assert gains.get(subject * n_features + feature, min(gain, -0.01)) == pytest.approx(gain, abs=1e-7)
-    raising = changes_that_raise(*of_values, 0.5)
-    np.testing.assert_array_equal(raising.values, computed.only(computed.gains > 0.5).values)
-    np.testing.assert_array_equal(raising.clusters, labels[raising.values // n_features])
-
-
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
@@ -94,23 +72,6 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         np.testing.assert_array_equal(found, np.flatnonzero(gains > 1e-6))
         n_skipped += 200 - computed.size
     assert n_skipped > 100 * (seed + 1)
-
-
-def test_the_best_change_of_a_cluster_and_feature_is_the_first_with_the_largest_gain():
-    values, clusters = np.array([1, 3, 4, 7, 9]), np.array([0, 0, 0, 0, 1])
-    changes = Changes(values, np.array([1.0, 3.0, 2.0, 3.0, 0.5]), clusters)
-    np.testing.assert_array_equal(changes.only(changes.are_best(2)).values, [3, 4, 9])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_members_leave_a_cluster_for_the_best_of_the_others(seed):
-    problem, labels, _ = _posed(seed)
-    arrays, partition = problem.cohort.arrays, new_partition(problem.cohort.arrays, labels)
-    scores = np.zeros((60, 4))
-    write_scores(arrays, problem.model, partition, scores)
-    members = np.flatnonzero(labels == 1)
-    found = best_others(arrays, problem.model, partition, members, 1e-300)  # a share of 0 sets no value aside
-    np.testing.assert_array_equal(found, np.where(scores[members, 0] >= scores[members, 2], 0, 2))
 
 
 def test_a_dissolution_raises_the_joint_and_ends_where_none_can_raise_it():

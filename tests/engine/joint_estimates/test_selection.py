@@ -8,28 +8,17 @@ import pandas as pd
 import pytest
 from attack.joint_law import joint_with as log_joint
 from cohorts import LIKELIHOODS, mixed_cohort
-from scipy import stats
 from scipy.special import comb, logsumexp
 from scored import few
 
-from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.joint_estimates.resolution import (
-    best_inclusion,
-    log_inclusion,
-    mutual_dependence,
-    run_selecting_restarts,
-)
+from clinclust import Feature, FeatureSchema
+from clinclust.engine.joint_estimates.resolution import best_inclusion, log_inclusion, run_selecting_restarts
 from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.problem.problem import log_crp, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import search_starts
 from clinclust.methods import PublishedMAPDP
-
-
-def _problem(seed, n=30, coarsening=1.0, **options):
-    frame, schema, _, _ = mixed_cohort(seed, n, **options)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
 
 
 def _some(seed, n_features):
@@ -110,15 +99,6 @@ def test_features_left_out_have_one_distribution_for_everybody(seed):
     assert joint_of(some, some.partition(codes)) == pytest.approx(expected(labels, True) + shared, rel=1e-10)
 
 
-def test_no_feature_and_every_feature_are_problems_too():
-    problem = _problem(3)
-    n_features = len(problem.cohort.encoding.features)
-    together, apart = np.zeros(30, dtype=np.int64), np.arange(30) % 3
-    none, every = (problem.with_features(np.full(n_features, kept)) for kept in (False, True))
-    assert joint_of(none, none.partition(together)) == pytest.approx(joint_of(problem, problem.partition(together)))
-    assert joint_of(every, every.partition(apart)) == joint_of(problem, problem.partition(apart))
-
-
 # --- the joint ----------------------------------------------------------------------------------------------------
 
 
@@ -189,48 +169,7 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
     assert 0.0 < np.mean(selected) < 1.0
 
 
-@pytest.mark.parametrize("init", few(["search", "labels", "single"], 2))
-def test_the_trace_never_falls_and_ends_at_the_joint(init):
-    frame, schema, groups = _toy(3)
-    start = groups if init == "labels" else init
-    options = {"coarsening": 0.7}
-    model = PublishedMAPDP(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(frame)
-    assert (np.diff(model.log_joint_trace_) >= 0).all()
-    assert model.log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()
-    again = log_joint(frame, model.labels_, schema, model.hyperparameters_, 3.0, select_features=True, **options)
-    assert model.log_joint_ == pytest.approx(again, rel=1e-10)
-
-
 # --- where the search begins --------------------------------------------------------------------------------------
-
-
-def test_dependence_is_that_of_ranks_and_of_contingency_tables():
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=150)
-    y = np.exp(x + rng.normal(size=150))
-    y[rng.random(150) < 0.2] = np.nan
-    kind = np.array(["a", "b", "c"])[np.digitize(x + rng.normal(size=150), [-0.7, 0.6])]
-    other = np.array(["u", "v"])[(rng.random(150) < np.where(kind == "a", 0.8, 0.3)).astype(int)]
-    frame = pd.DataFrame({"x": x, "y": y, "kind": kind, "other": other})
-
-    def score(first, second):
-        levels = {"kind": ("a", "b", "c"), "other": ("u", "v")}
-        features = [
-            Feature(name=name, likelihood="categorical", levels=levels[name])
-            if name in levels
-            else Feature(name=name, likelihood="gaussian")
-            for name in (first, second)
-        ]
-        schema = FeatureSchema(features)
-        arrays = pose(schema.validate(frame[[first, second]], warn=False), schema, None, 3.0).cohort.arrays
-        scores = mutual_dependence(arrays)
-        assert scores[0] == pytest.approx(scores[1], rel=1e-12)
-        return scores[0] + 2 * np.log(2)
-
-    seen = ~np.isnan(y)
-    assert score("x", "y") == pytest.approx(seen.sum() * stats.spearmanr(x[seen], y[seen])[0] ** 2, rel=0.02)
-    table = pd.crosstab(kind, other)
-    assert score("kind", "other") == pytest.approx(stats.chi2_contingency(table, correction=False)[0] / 2, rel=1e-9)
 
 
 def test_relevant_and_irrelevant_features_are_told_apart(toy):
@@ -252,31 +191,6 @@ def test_where_nothing_is_to_be_found_nothing_is():
     assert model.n_clusters_ == 1
     assert model.selected_features_ == []
     assert model.membership_.tolist() == [[1.0]] * 200
-
-
-def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
-    frame, schema, _ = _toy(7, n=60, n_irrelevant=12)
-    shuffled = np.random.default_rng(0).permutation(len(frame))
-    options = {"select_features": True, "n_restarts": 2, "random_state": 3}
-    one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
-    other = PublishedMAPDP(schema, n_jobs=2, **options).fit(frame.iloc[shuffled])
-    assert other.log_joint_ == one.log_joint_
-    assert other.selected_features_ == one.selected_features_
-    assert other.labels_.tolist() == one.labels_[shuffled].tolist()
-    assert other.membership_.tobytes() == one.membership_[shuffled].tobytes()
-    pd.testing.assert_frame_equal(other.restarts_, one.restarts_, check_exact=True)
-
-
-def test_where_all_features_differ_the_joint_is_that_of_partition_and_features():
-    groups = np.repeat([0, 1, 2], 60)
-    noise = np.random.default_rng(0).normal(size=(180, 5))
-    frame = pd.DataFrame(4.0 * groups[:, None] * [1.0, 1.0, -1.0, 1.0, 0.7] + noise).add_prefix("x")
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
-    assert model.selected_features_ == list(frame)
-    expected = log_joint(frame, model.labels_, schema, select_features=True)
-    assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
-    assert model.restarts_["log_joint"].max() == model.log_joint_
 
 
 # --- what the clusters then say -----------------------------------------------------------------------------------
@@ -354,13 +268,3 @@ def test_a_missing_value_of_an_excluded_feature_is_filled_in_alike_for_everybody
     assert filled[excluded].to_numpy() == pytest.approx(filled[excluded].iloc[0], rel=1e-12)
     assert filled[excluded].iloc[0] == pytest.approx(frame[excluded].mean(), abs=0.05)
     assert len(set(filled[selected])) > 2
-
-
-def test_a_saved_selection_comes_back(toy, tmp_path):
-    model, frame, _ = toy
-    loaded = MAPDP.load(model.save(tmp_path / "model"))
-    assert loaded.selected_features_ == model.selected_features_
-    assert loaded.select_features is True
-    assert loaded.score_samples(frame).tobytes() == model.score_samples(frame).tobytes()
-    assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
-    pd.testing.assert_series_equal(loaded.feature_relevance_, model.feature_relevance_, check_exact=True)
