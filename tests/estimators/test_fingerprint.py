@@ -152,15 +152,6 @@ def test_a_table_that_was_written_and_read_is_the_same_cohort(ending, model, tmp
     assert len(cohort_of(model, back).table) == 60
 
 
-def test_the_gate_restores_the_order_and_says_so(model):
-    frame = cohort()
-    shuffled = frame.sample(frac=1.0, random_state=3)
-    with pytest.warns(CohortWarning, match="another order"):
-        restored = cohort_of(model, shuffled).table
-    assert restored.index.tolist() == frame.index.tolist()
-    pd.testing.assert_frame_equal(restored, SCHEMA.validate(frame), check_exact=True)
-
-
 @pytest.mark.parametrize("column", SCHEMA.names)
 def test_a_changed_value_of_any_column_is_refused(column, model):
     frame = cohort()
