@@ -189,22 +189,6 @@ def test_adding_a_constant_or_changing_the_unit_changes_no_test():
         pd.testing.assert_frame_equal(gaussian(changed, labels)[columns], expected, rtol=1e-9)
 
 
-def test_no_spread_and_equal_means_is_nan():
-    for row in gaussian([0.1] * 6, [0, 0, 0, 1, 1, 1]).query("kind == 'test'").itertuples():
-        assert np.isnan([row.statistic, row.df, row.p, row.q, row.standardised_difference]).all()
-        assert row.significant is pd.NA
-
-
-def test_no_spread_and_different_means_is_the_limit():
-    values, groups = [0.1, 0.1, 0.1, 0.7, 0.7, 0.7], [0, 0, 0, 1, 1, 1]
-    student = only(gaussian(values, groups, contrast="student"), test="student")
-    welch = only(gaussian(values, groups), test="welch")
-    assert student[["statistic", "df", "p", "standardised_difference"]].tolist() == [-np.inf, 4, 0, -np.inf]
-    assert welch[["statistic", "p"]].tolist() == [-np.inf, 0]
-    assert np.isnan(welch.df)
-    assert student.significant is True or student.significant == np.True_
-
-
 def test_spread_on_one_side_only_is_tested():
     values, groups = [2, 2, 2, 2, 3, 4, 6], [0] * 4 + [1] * 3
     # a <- rep(2, 4); b <- c(3, 4, 6); options(digits = 17)
@@ -216,11 +200,6 @@ def test_spread_on_one_side_only_is_tested():
     }.items():
         row = only(gaussian(values, groups, contrast=test), test=test)
         np.testing.assert_allclose((row.statistic, row.df, row.p), expected, **TIGHT)
-
-
-def test_values_whose_squares_no_double_holds_are_untestable():
-    row = only(gaussian(1e-200 * np.array([1, 2, 3, -1, -2, -3]), [0, 0, 0, 1, 1, 1]), test="welch")
-    assert np.isnan([row.p, row.standardised_difference]).all()
 
 
 @pytest.mark.parametrize("values", [[1, 2, 3, np.nan, np.nan, 5], [1, 2, 3, np.nan, np.nan, np.nan]])

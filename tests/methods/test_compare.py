@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 import clinclust as cc
 from clinclust import methods
 from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.methods.compare import CANDIDATES, Measures, draft_refits, predict_density
+from clinclust.methods.compare import CANDIDATES, Measures, predict_density
 
 SCHEMA = cc.FeatureSchema(
     [
@@ -76,26 +76,6 @@ def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
     assert table.loc["MAP-DP", "held_out_gain_se"] == 0.0
     assert table.loc["K-means, K by BIC", "held_out_gain_se"] > 0.0
     np.testing.assert_allclose(table["held_out_gain"], table["held_out"] - table["held_out"].iloc[0])
-
-
-@pytest.mark.simulation
-def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
-    found, frame, _ = compared
-    lines = found.summary.split("\n")
-    assert len(lines) == len(found.table)
-    assert lines[0].startswith("MAP-DP: 2 clusters, 2 distinct; half-samples agree by ")
-    assert "adjusted Rand index with MAP-DP" in lines[1]
-    for line, gain, error in zip(
-        lines[1:], found.table["held_out_gain"][1:], found.table["held_out_gain_se"][1:], strict=True
-    ):
-        if error == 0.0:  # the same clusters in every fold
-            assert "predicts new subjects as MAP-DP does" in line
-        else:
-            assert f"(standard error {error:.3f}" in line
-            assert ("no clear difference" in line) == (abs(gain) < 2.0 * error)
-    assert repr(found).startswith("MethodComparison(8 methods)\nMAP-DP")
-    model = found.models["K-means, K by silhouette"]
-    assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
 
 
 @pytest.mark.simulation
@@ -250,13 +230,6 @@ def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():
         adjusted_rand_score(whole.labels_[rows], whole.with_number_kept(0).fit(wines[rows]).labels_) for rows in halves
     ]
     assert np.mean(agreements) > 0.3  # measured: .45, and .13 at the penalty of the whole cohort
-
-
-def test_refits_of_ours_try_its_number_first():
-    frame, _ = cohort(n=60)
-    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
-    assert [refit.n_clusters for refit in draft_refits(model, 3)] == [model.n_clusters_, None]
-    assert [refit.n_restarts for refit in draft_refits(model, 3)] == [5, 5]
 
 
 def test_what_cannot_be_used_is_all_told():

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 import clinclust as cc
 from clinclust import methods
 from clinclust.errors import MissingPackageError, NotFittedError
-from clinclust.methods.method import encode, fill_missing, standardise
+from clinclust.methods.method import encode, standardise
 
 from .clear_groups import CLUSTERED, SCHEMA, cohort
 
@@ -75,10 +75,6 @@ def test_it_is_a_subtype_model(fitted):
         assert model.membership_.shape == (90, model.n_clusters_)
         np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
         np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
-
-
-def test_its_labels_and_summary_are_those_of_reports(fitted):
-    model, frame, _ = fitted
     assert model.labels.index.equals(frame.index)
     assert (model.labels.astype(int) == model.labels_ + 1).all()
     assert model.summary()["n"].tolist() == model.cluster_sizes_.tolist()
@@ -224,22 +220,10 @@ def test_every_kind_of_feature_is_encoded_as_by_hand():
     )
 
 
-def test_only_what_was_done_is_said():
-    table = encode_table({"x": [1.0, 2.0, 5.0]}, cc.Feature(name="x", likelihood="gaussian"))
-    assert table.prepared == "counts and measurements after the transform of the schema, every column standardised"
-
-
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200, 1.9e307])
 def test_the_unit_of_a_measurement_does_not_matter(unit):
     column = np.array([1.0, 2.0, 4.0, 9.0])
     np.testing.assert_allclose(standardise(unit * column), z(*column), rtol=1e-12, atol=1e-15)
-
-
-def test_missing_values_are_filled():
-    assert fill_missing(np.array([5.0, MISSING, 1.0, 2.0, 3.0]), by_frequency=False)[1] == 2.5
-    assert fill_missing(np.array([5.0, MISSING, 5.0, 2.0, 2.0]), by_frequency=True)[1] == 2.0
-    whole = np.array([1.0, 2.0])
-    np.testing.assert_array_equal(fill_missing(whole, by_frequency=True), whole)
 
 
 def test_a_column_that_does_not_vary_is_not_encoded():
