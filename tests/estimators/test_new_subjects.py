@@ -5,6 +5,23 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
+from clinclust.estimators.mapdp import without_unseen
+
+
+def test_rows_are_those_whose_cell_cannot_be_read():
+    schema = cc.FeatureSchema(
+        [
+            cc.Feature(name="stage", likelihood="binomial", trials=4, complete=True),
+            cc.Feature(name="falls", likelihood="poisson"),
+        ]
+    )
+    frame = pd.DataFrame({"stage": [0, 9, None, 4], "falls": [1, 2, None, 0], "other": ["=1"] * 4})
+    cleared, unseen, note = without_unseen(schema, frame)
+    assert {name: rows.tolist() for name, rows in unseen.items()} == {"stage": [False, True, False, False]}
+    assert cleared["stage"].isna().tolist() == [False, True, True, False]
+    assert cleared.drop(columns="stage").equals(frame.drop(columns="stage"))
+    assert "stage (row 1)" in note
+    assert without_unseen(schema, frame.drop(index=1))[1:] == ({}, "")
 
 
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")

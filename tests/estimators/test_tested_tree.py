@@ -189,6 +189,24 @@ class Sides:
         self.begun = begun
 
 
+@pytest.mark.parametrize(
+    ("ps", "expected", "left"),
+    [
+        ([[0.2, 0.06], [0.3, 0.02, 0.01], [0.01, 0.9]], (0, 1), [1, 2, 2]),
+        ([[0.2, 0.01], [0.04, 0.03], [0.01, 0.01]], None, [1, 1, 1]),
+        ([[0.4], [0.3, 0.5], [0.01, 0.9]], (0, 1), [1, 2, 2]),
+    ],
+    ids=["the first falls below others", "all below the level", "one has ended"],
+)
+def test_only_the_tests_with_the_largest_p_go_on(ps, expected, left):
+    tests = [Draws(*one) for one in ps]
+    in_order = iter(tests)
+    sides = Sides(lambda *_: next(in_order))
+    pair = None if expected is None else tuple(frozenset([side]) for side in expected)
+    assert sides.most_continuous([frozenset([side]) for side in range(3)]) == pair
+    assert [len(test.ps) for test in tests] == left
+
+
 @pytest.mark.parametrize("n_sides", [3, 5, 8])
 def test_slices_are_joined_with_their_neighbours_until_the_distinct_group_is_left(n_sides):
     joins = np.array([[0 if step == 0 else n_sides + step - 1, step + 1] for step in range(n_sides - 1)])

@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 import clinclust as cc
 from clinclust import methods
 from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.methods.compare import CANDIDATES, Measures, predict_density
+from clinclust.methods.compare import CANDIDATES, Measures, draft_refits, predict_density
 
 SCHEMA = cc.FeatureSchema(
     [
@@ -230,6 +230,13 @@ def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():
         adjusted_rand_score(whole.labels_[rows], whole.with_number_kept(0).fit(wines[rows]).labels_) for rows in halves
     ]
     assert np.mean(agreements) > 0.3  # measured: .45, and .13 at the penalty of the whole cohort
+
+
+def test_refits_of_ours_try_its_number_first():
+    frame, _ = cohort(n=60)
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
+    assert [refit.n_clusters for refit in draft_refits(model, 3)] == [model.n_clusters_, None]
+    assert [refit.n_restarts for refit in draft_refits(model, 3)] == [5, 5]
 
 
 def test_what_cannot_be_used_is_all_told():

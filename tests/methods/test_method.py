@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 import clinclust as cc
 from clinclust import methods
 from clinclust.errors import MissingPackageError, NotFittedError
-from clinclust.methods.method import encode, standardise
+from clinclust.methods.method import encode, fill_missing, standardise
 
 from .clear_groups import CLUSTERED, SCHEMA, cohort
 
@@ -224,6 +224,13 @@ def test_every_kind_of_feature_is_encoded_as_by_hand():
 def test_the_unit_of_a_measurement_does_not_matter(unit):
     column = np.array([1.0, 2.0, 4.0, 9.0])
     np.testing.assert_allclose(standardise(unit * column), z(*column), rtol=1e-12, atol=1e-15)
+
+
+def test_missing_values_are_filled():
+    assert fill_missing(np.array([5.0, MISSING, 1.0, 2.0, 3.0]), by_frequency=False)[1] == 2.5
+    assert fill_missing(np.array([5.0, MISSING, 5.0, 2.0, 2.0]), by_frequency=True)[1] == 2.0
+    whole = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(fill_missing(whole, by_frequency=True), whole)
 
 
 def test_a_column_that_does_not_vary_is_not_encoded():

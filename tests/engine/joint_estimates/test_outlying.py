@@ -8,6 +8,7 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.joint_estimates.outlying import (
+    best_others,
     best_outlying,
     changes_that_raise,
     dissolve,
@@ -72,6 +73,17 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         np.testing.assert_array_equal(found, np.flatnonzero(gains > 1e-6))
         n_skipped += 200 - computed.size
     assert n_skipped > 100 * (seed + 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_members_leave_a_cluster_for_the_best_of_the_others(seed):
+    problem, labels, _ = _posed(seed)
+    arrays, partition = problem.cohort.arrays, new_partition(problem.cohort.arrays, labels)
+    scores = np.zeros((60, 4))
+    write_scores(arrays, problem.model, partition, scores)
+    members = np.flatnonzero(labels == 1)
+    found = best_others(arrays, problem.model, partition, members, 1e-300)  # a share of 0 sets no value aside
+    np.testing.assert_array_equal(found, np.where(scores[members, 0] >= scores[members, 2], 0, 2))
 
 
 def test_a_dissolution_raises_the_joint_and_ends_where_none_can_raise_it():

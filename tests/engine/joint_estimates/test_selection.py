@@ -11,7 +11,7 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import comb, logsumexp
 from scored import few
 
-from clinclust import Feature, FeatureSchema
+from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.engine.joint_estimates.resolution import best_inclusion, log_inclusion, run_selecting_restarts
 from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.problem.problem import log_crp, pose
@@ -19,6 +19,11 @@ from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import search_starts
 from clinclust.methods import PublishedMAPDP
+
+
+def _problem(seed, n=30, coarsening=1.0, **options):
+    frame, schema, _, _ = mixed_cohort(seed, n, **options)
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
 
 
 def _some(seed, n_features):
@@ -97,6 +102,15 @@ def test_features_left_out_have_one_distribution_for_everybody(seed):
     some = problem.with_features(included)
     codes = np.unique(labels[problem.cohort.order], return_inverse=True)[1]
     assert joint_of(some, some.partition(codes)) == pytest.approx(expected(labels, True) + shared, rel=1e-10)
+
+
+def test_no_feature_and_every_feature_are_problems_too():
+    problem = _problem(3)
+    n_features = len(problem.cohort.encoding.features)
+    together, apart = np.zeros(30, dtype=np.int64), np.arange(30) % 3
+    none, every = (problem.with_features(np.full(n_features, kept)) for kept in (False, True))
+    assert joint_of(none, none.partition(together)) == pytest.approx(joint_of(problem, problem.partition(together)))
+    assert joint_of(every, every.partition(apart)) == joint_of(problem, problem.partition(apart))
 
 
 # --- the joint ----------------------------------------------------------------------------------------------------
@@ -268,3 +282,13 @@ def test_a_missing_value_of_an_excluded_feature_is_filled_in_alike_for_everybody
     assert filled[excluded].to_numpy() == pytest.approx(filled[excluded].iloc[0], rel=1e-12)
     assert filled[excluded].iloc[0] == pytest.approx(frame[excluded].mean(), abs=0.05)
     assert len(set(filled[selected])) > 2
+
+
+def test_a_saved_selection_comes_back(toy, tmp_path):
+    model, frame, _ = toy
+    loaded = MAPDP.load(model.save(tmp_path / "model"))
+    assert loaded.selected_features_ == model.selected_features_
+    assert loaded.select_features is True
+    assert loaded.score_samples(frame).tobytes() == model.score_samples(frame).tobytes()
+    assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
+    pd.testing.assert_series_equal(loaded.feature_relevance_, model.feature_relevance_, check_exact=True)

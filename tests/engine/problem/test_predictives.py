@@ -69,6 +69,14 @@ def with_gaps():
     return model, whole, gaps
 
 
+@pytest.mark.simulation
+def test_imputed_values_follow_the_observed_ones_of_their_block(with_gaps):
+    model, whole, gaps = with_gaps
+    missing = gaps["dia"].isna()
+    error = (model.impute(gaps)["dia"] - whole["dia"])[missing]
+    assert error.std() < 0.45 * 5.0  # within groups the standard deviation is 5; given the other pressure 1.56
+
+
 def test_drawn_values_follow_the_observed_ones_of_their_block(with_gaps):
     """Around the true regression, with its residual standard deviation of 1.56: half of them lie within 1.05.
 

@@ -85,7 +85,7 @@ def test_neither_the_number_of_threads_nor_the_order_of_the_subjects_changes_a_b
     first = PublishedMAPDP(schema, random_state=3, n_jobs=1, n_restarts=6, **options).fit(frame)
     second = PublishedMAPDP(schema, random_state=3, n_jobs=3, n_restarts=6, **options).fit(frame.iloc[shuffled])
     assert second.log_joint_ == first.log_joint_
-    assert getattr(second, "selected_features_", None) == getattr(first, "selected_features_", None)
+    assert second.selected_features_ == first.selected_features_
     assert second.labels_.tolist() == first.labels_[shuffled].tolist()
     assert second.membership_.tobytes() == first.membership_[shuffled].tobytes()
     pd.testing.assert_frame_equal(second.restarts_, first.restarts_, check_exact=True)
