@@ -202,14 +202,6 @@ def test_spread_on_one_side_only_is_tested():
         np.testing.assert_allclose((row.statistic, row.df, row.p), expected, **TIGHT)
 
 
-@pytest.mark.parametrize("values", [[1, 2, 3, np.nan, np.nan, 5], [1, 2, 3, np.nan, np.nan, np.nan]])
-def test_fewer_than_two_observed_values_keep_the_row_without_a_test(values):
-    result = gaussian(values, [0, 0, 0, 1, 1, 1])
-    row = only(result, test="welch")
-    assert np.isnan([row.statistic, row.df, row.p, row.q]).all()
-    assert only(result, kind="summary", subtype=2).missing == np.isnan(values).sum()
-
-
 def test_small_subtypes_are_summarised_but_not_tested():
     values, labels = np.arange(9.0), [0, 0, 0, 0, 1, 1, 1, 2, 2]
     tests = gaussian(values, labels).query("kind == 'test'")
@@ -284,14 +276,6 @@ def test_names_of_groups_are_numbered_in_order(as_given):
     assert means[3] == pytest.approx(values[20:40].mean())
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_a_group_without_a_name_is_refused(missing):
-    frame = pd.DataFrame({"x": np.arange(6.0)})
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    with pytest.raises(InputError, match=r"labels must not be negative or missing; 1 are \(first: row 2\)"):
-        compare_subtypes(frame, pd.Series(["a", "b", missing, "a", "b", "a"], dtype=object), schema)
-
-
 WEIGHED = cc.FeatureSchema(
     [
         cc.Feature(name="x", likelihood="gaussian"),
@@ -333,15 +317,6 @@ def test_summaries_are_those_of_statsmodels(weighed):
     women = found[(found["feature"] == "sex") & (found["subtype"] == 2)].iloc[0]
     share = frame["weight"][(labels == 1) & (frame["sex"] == "male")].sum() / frame["weight"][labels == 1].sum()
     assert women["percent"] == pytest.approx(100 * share)
-
-
-def test_equal_weights_change_no_mean(weighed):
-    frame, labels = weighed
-    found = cc.compare_subtypes(frame, labels, WEIGHED, weights=np.full(60, 3.0))
-    plain = cc.compare_subtypes(frame, labels, WEIGHED)
-    plain = plain[plain["kind"] == "summary"].reset_index(drop=True)
-    np.testing.assert_allclose(found["mean"].astype(float), plain["mean"].astype(float))
-    np.testing.assert_allclose(found["sd"].astype(float), plain["sd"].astype(float))
 
 
 def test_what_has_no_valid_method_is_refused(weighed):

@@ -341,22 +341,6 @@ def test_the_random_state_decides_and_the_seed_reproduces():
 # --- scikit-learn ---------------------------------------------------------------------------------------------------
 
 
-def test_it_is_the_last_step_of_a_pipeline():
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    X = two_groups()
-    pipeline = make_pipeline(StandardScaler(), PublishedMAPDP(random_state=0))
-    pipeline.set_params(publishedmapdp__n_restarts=3)
-    labels = pipeline.fit_predict(X)
-    assert labels.tolist() == [0] * 30 + [1] * 20
-    assert pipeline.predict(X).tolist() == labels.tolist()
-    alone = pipeline.named_steps["publishedmapdp"]
-    np.testing.assert_array_equal(pipeline.predict_proba(X), alone.predict_proba(StandardScaler().fit_transform(X)))
-    assert pipeline.score(X) == pytest.approx(alone.score(StandardScaler().fit_transform(X)), rel=1e-12)
-    assert "MAPDP" in pipeline._repr_html_()
-
-
 def test_scikit_learn_sees_a_clusterer_that_takes_missing_values():
     from sklearn.base import is_clusterer
     from sklearn.exceptions import NotFittedError

@@ -14,6 +14,7 @@ from clinclust.engine.joint_estimates.resolution import (
     block_weight,
     implied_weights,
     independent_share,
+    reproduced_weights,
     within_clusters,
 )
 from clinclust.engine.kernels.sweep import write_scores
@@ -186,6 +187,21 @@ def test_powers_take_dependence_into_account_once():
     labels = groups[problem.cohort.order]
     assert independent_share(problem, labels) < 0.5
     assert independent_share(problem.with_powers(implied_weights(problem, labels)), labels) > 0.97
+
+
+def test_turns_end_at_powers_that_reproduce_themselves():
+    frame, schema, groups = repeated("gaussian", 3)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = groups[problem.cohort.order]
+    tried = []
+
+    def find(posed):
+        tried.append(posed.model.powers.min())
+        return posed, labels
+
+    found = reproduced_weights(problem, find, lambda: False)
+    assert found == pytest.approx(implied_weights(problem, labels), abs=0.01)
+    assert 1 <= len(tried) <= 2
 
 
 # --- what they change -----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.joint_estimates.outlying import (
+    Changes,
     best_others,
     best_outlying,
     changes_that_raise,
@@ -73,6 +74,12 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         np.testing.assert_array_equal(found, np.flatnonzero(gains > 1e-6))
         n_skipped += 200 - computed.size
     assert n_skipped > 100 * (seed + 1)
+
+
+def test_the_best_change_of_a_cluster_and_feature_is_the_first_with_the_largest_gain():
+    values, clusters = np.array([1, 3, 4, 7, 9]), np.array([0, 0, 0, 0, 1])
+    changes = Changes(values, np.array([1.0, 3.0, 2.0, 3.0, 0.5]), clusters)
+    np.testing.assert_array_equal(changes.only(changes.are_best(2)).values, [3, 4, 9])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,11 +8,17 @@ import pandas as pd
 import pytest
 from attack.joint_law import joint_with as log_joint
 from cohorts import LIKELIHOODS, mixed_cohort
+from scipy import stats
 from scipy.special import comb, logsumexp
 from scored import few
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.joint_estimates.resolution import best_inclusion, log_inclusion, run_selecting_restarts
+from clinclust.engine.joint_estimates.resolution import (
+    best_inclusion,
+    log_inclusion,
+    mutual_dependence,
+    run_selecting_restarts,
+)
 from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.problem.problem import log_crp, pose
 from clinclust.engine.problem.problem import log_joint as joint_of
@@ -181,6 +187,35 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
     assert np.mean(found) >= 0.95
     assert np.any(divided)
     assert 0.0 < np.mean(selected) < 1.0
+
+
+def test_dependence_is_that_of_ranks_and_of_contingency_tables():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=150)
+    y = np.exp(x + rng.normal(size=150))
+    y[rng.random(150) < 0.2] = np.nan
+    kind = np.array(["a", "b", "c"])[np.digitize(x + rng.normal(size=150), [-0.7, 0.6])]
+    other = np.array(["u", "v"])[(rng.random(150) < np.where(kind == "a", 0.8, 0.3)).astype(int)]
+    frame = pd.DataFrame({"x": x, "y": y, "kind": kind, "other": other})
+
+    def score(first, second):
+        levels = {"kind": ("a", "b", "c"), "other": ("u", "v")}
+        features = [
+            Feature(name=name, likelihood="categorical", levels=levels[name])
+            if name in levels
+            else Feature(name=name, likelihood="gaussian")
+            for name in (first, second)
+        ]
+        schema = FeatureSchema(features)
+        arrays = pose(schema.validate(frame[[first, second]], warn=False), schema, None, 3.0).cohort.arrays
+        scores = mutual_dependence(arrays)
+        assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+        return scores[0] + 2 * np.log(2)
+
+    seen = ~np.isnan(y)
+    assert score("x", "y") == pytest.approx(seen.sum() * stats.spearmanr(x[seen], y[seen])[0] ** 2, rel=0.02)
+    table = pd.crosstab(kind, other)
+    assert score("kind", "other") == pytest.approx(stats.chi2_contingency(table, correction=False)[0] / 2, rel=1e-9)
 
 
 # --- where the search begins --------------------------------------------------------------------------------------
