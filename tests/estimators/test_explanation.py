@@ -12,6 +12,7 @@ from scored import few
 
 import clinclust as cc
 from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.problem import log_predictives
 from clinclust.estimators.explanation import SIZE, WITHIN, find_terms, left_out_scores, name_reasons
 from clinclust.estimators.subtype_model import cohort_of
 
@@ -59,6 +60,24 @@ def test_of_unions_the_other_clusters_have_a_row():
     odds = np.abs(probabilities[:, 0] - probabilities[:, 1])
     np.testing.assert_allclose(told.groupby("subject", sort=False)["log_odds"].sum(), odds, atol=1e-6)
     assert (told["feature"] == WITHIN).sum() == 118
+
+
+@pytest.mark.parametrize("seed", few(range(3), 1))
+@pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
+def test_single_predictives_are_those_of_scipy(seed):
+    model, frame = fitted(seed)
+    clusters = model.clusters_
+    values = model_values(model.schema_.validate(frame), clusters.encoding.features)
+    everybody = np.ones(len(frame), dtype=np.int64)
+    found = np.stack([log_predictives(clusters, values, k * everybody) for k in range(clusters.sizes.size + 1)], axis=2)
+    for place, likelihood in enumerate(clusters.encoding.likelihoods):
+        name, scale = clusters.encoding.features[place].name, clusters.encoding.scales[place]
+        column = (values[name] - clusters.encoding.centres[place]) / scale
+        for k, posterior in enumerate(clusters.posteriors(place)):
+            law = likelihood.predictive(posterior)
+            density = law.logpdf if likelihood.is_continuous else law.logpmf
+            expected = np.where(np.isnan(column), 0.0, density(np.nan_to_num(column, nan=1.0)))
+            np.testing.assert_allclose(found[place, :, k], expected, atol=1e-7)
 
 
 def walking():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from threading import Event
 
 import numpy as np
+import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from oracles import partitions
 from scipy.special import gammaln
 from scored import few
 
+import clinclust as cc
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.sampling import chains
@@ -42,10 +43,31 @@ def test_the_concentration_is_drawn_from_its_posterior(n_subjects, n_clusters, n
         assert abs(batches.mean() - expected) < 4.0 * batches.std(ddof=1) / np.sqrt(N_BATCHES)
 
 
-def posed(coarsening=1.0):
+def posed(coarsening=1.0, seed=0):
     """Six subjects in two groups, a feature of each likelihood, some values missing."""
-    frame, schema, _, _ = mixed_cohort(0, N_SUBJECTS, EVERY_LIKELIHOOD, n_groups=2)
-    return pose(schema.validate(frame, warn=False), schema, None, 1.0, coarsening)
+    rng = np.random.default_rng(seed)
+    group = np.arange(N_SUBJECTS) // 3
+    columns = {
+        "gaussian": rng.normal(1.5 * group),
+        "bernoulli": np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0]),
+        "binomial": rng.binomial(4, 0.3 + 0.4 * group).astype(float),
+        "categorical": rng.choice(["a", "b", "c"], N_SUBJECTS),
+        "ordinal": rng.choice(["a", "b", "c"], N_SUBJECTS),
+        "poisson": rng.poisson(1.0 + 2.0 * group).astype(float),
+        "negative_binomial": rng.poisson(2.0, N_SUBJECTS).astype(float),
+        "geometric": rng.geometric(0.4, N_SUBJECTS) - 1.0,
+        "exponential": rng.exponential(1.0 + group),
+    }
+    frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+    for place, name in enumerate(columns):
+        frame.loc[place % N_SUBJECTS, name] = None
+    more = {
+        "binomial": {"trials": 4},
+        "categorical": {"levels": ("a", "b", "c")},
+        "ordinal": {"levels": ("a", "b", "c")},
+    }
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=name, **more.get(name, {})) for name in columns])
+    return pose(schema.validate(frame), schema, None, 1.0, coarsening)
 
 
 def exact(problem):
