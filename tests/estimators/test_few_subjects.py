@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import with_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import few
@@ -19,7 +20,7 @@ from clinclust import MAPDP
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE, _in_subjects
-from clinclust.estimators.fit import JOIN_DTYPES, TreeTest, n_standing
+from clinclust.estimators.fit import JOIN_DTYPES, TreeTest, evidence_between, n_standing
 from clinclust.estimators.subtype_model import fewest_subjects
 from clinclust.methods import PublishedMAPDP
 
@@ -105,6 +106,16 @@ def test_small_subtypes_stay_where_the_joint_tells_them_apart(wild):
         if cut.untested_[[first, second]].any():
             merged = np.where(cut.labels_ == second, first, cut.labels_)
             assert whole - joint(pd.factorize(merged)[0]) >= WEAK_EVIDENCE
+
+
+def test_evidence_of_a_pair_is_what_its_merger_loses(fitted):
+    model, _ = fitted
+    pairs = list(combinations(range(model.n_clusters_), 2))
+    lost = []
+    for first, second in pairs:
+        merged = np.where(model.subtype_of_ == second, first, model.subtype_of_)
+        lost.append(model.log_joint_ - merged_log_joint(with_groups(model, merged)))
+    np.testing.assert_allclose(evidence_between(model.subtypes_.pooled, np.array(pairs)), lost, rtol=1e-9, atol=1e-7)
 
 
 @pytest.mark.simulation
