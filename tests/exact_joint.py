@@ -9,17 +9,7 @@ _log_gamma = mpmath.loggamma
 
 
 def exact_log_joint(columns, labels, hyperparameters, concentration):
-    """Return ln p(X_obs, z), an mpf.
-
-    Parameters
-    ----------
-    columns : dict
-        By name: the likelihood, the number of trials or levels above the first, and the values as floats, NaN =
-        missing. Scores count from 0.
-    labels : array of int, shape (N,)
-    hyperparameters : dict of dict
-    concentration : float
-    """
+    """Return ln p(X_obs, z), an mpf; columns are (likelihood, trials or levels above the first, values) by name."""
     members = [np.flatnonzero(labels == cluster) for cluster in np.unique(labels)]
     total = _log_prior([rows.size for rows in members], mpf(float(concentration)))
     for name, (likelihood, steps, values) in columns.items():

@@ -100,13 +100,7 @@ def log_predictive(likelihood, hyperparameters, values, new, trials=None):
 
 
 def log_joint(columns, labels, hyperparameters, concentration, coarsening=1.0):
-    """Return ln p(z) + coarsening ln p(X_obs | z) by seating the subjects one by one.
-
-    Parameters
-    ----------
-    columns : dict
-        {feature: (likelihood, trials, values)} with NaN for missing.
-    """
+    """Return ln p(z) + coarsening ln p(X_obs | z), seated one by one; columns are (likelihood, trials, values)."""
     labels = np.asarray(labels)
     total = 0.0
     for i, label in enumerate(labels):
@@ -135,14 +129,7 @@ def partitions(n):
 def log_weights(columns, labels, hyperparameters, concentration, subject, left_out=None):
     """Return ln p(z = k) + ln p(x | cluster k) of one subject for every cluster and, last, for a new one.
 
-    Parameters
-    ----------
-    columns : dict
-        {feature: (likelihood, trials, values)} of the cohort, with NaN for missing.
-    subject : dict
-        {feature: value}; NaN is missing.
-    left_out : int, optional
-        Row of the cohort that is taken out first; a cluster that it leaves empty is weighed as a new one.
+    The row `left_out` is taken out of the cohort first; a cluster that it leaves empty is weighed as a new one.
     """
     labels = np.asarray(labels)
     here = np.arange(labels.size) != left_out

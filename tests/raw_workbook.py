@@ -48,16 +48,9 @@ def shared_strings_xml(*items):
 
 
 def workbook_parts(*sheets, shared=None, workbook="", styles=_STYLES):
-    """Return the parts of a workbook by name.
+    """Return the parts of a workbook by name; a sheet is its XML, or its name, its state and its XML.
 
-    Parameters
-    ----------
-    *sheets : str or (str, str, str)
-        The XML of each sheet, or its name, its state and its XML.
-    shared : str, optional
-        The XML of the shared strings.
-    workbook : str
-        XML to put into the workbook before its sheets, such as ``<workbookPr date1904="1"/>``.
+    `shared` is the XML of the shared strings, `workbook` what stands before the sheets: ``<workbookPr date1904="1"/>``.
     """
     named = [sheet if isinstance(sheet, tuple) else (f"s{k}", "visible", sheet) for k, sheet in enumerate(sheets, 1)]
     listed = "".join(

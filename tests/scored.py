@@ -7,9 +7,6 @@ import traceback
 
 import pytest
 
-_IN_FULL = 20
-"""How many wrong cases a test shows with what was asserted of them; of the others it shows the case."""
-
 
 def wrong(cases, ask):
     """Return what went wrong in each case, in the order of the table: an assertion of `ask`, or an error in it.
@@ -47,8 +44,7 @@ def scored(cases):
         def all_cases(**shared):
             found = wrong(table, functools.partial(inner, **shared))
             if found:
-                told = [*found[:_IN_FULL], *(one.split("\n", 1)[0] for one in found[_IN_FULL:])]
-                pytest.fail("\n".join([f"{len(found)} of {len(table)} cases are wrong", *told]), pytrace=False)
+                pytest.fail("\n".join([f"{len(found)} of {len(table)} cases are wrong", *found]), pytrace=False)
 
         all_cases.__signature__ = inspect.Signature(fixtures)
         all_cases.asked = (inner, table)

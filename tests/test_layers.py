@@ -1,18 +1,17 @@
-"""Imports run one way: each room of the package knows only the rooms below it, and no modules of a room form a circle.
+"""Imports run one way: each room of the package knows only the rooms below it, whatever the kind of import.
 
-Three kinds of import are told apart: those that run when the module is imported, those for type checkers only, and lazy
-ones inside functions. The order holds for all three.
+`benchmarks/house.py` reads the imports: those of modules, those for type checkers only, and lazy ones inside functions.
+`test_house.py` holds that no modules import each other in a circle.
 """
 
-import ast
-from dataclasses import dataclass
-from functools import cache
-from graphlib import CycleError, TopologicalSorter
+import re
+import runpy
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "clinclust"
+HOUSE = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "house.py"))
+IMPORTS = HOUSE["map_imports"](HOUSE["read_modules"](HOUSE["HERE"]))
 
 # From the bottom up. Rooms of one line do not know each other. A folder of `engine` is a room of its own.
 LAYERS = (
@@ -42,142 +41,45 @@ LAYERS = (
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 
 
-@dataclass(frozen=True)
-class Import:
-    """One import of a module of the package by another."""
-
-    importer: str
-    imported: str
-    kind: str  # "module", "typing" or "lazy"
-    line: int
-
-    @property
-    def rooms(self):
-        """The room that imports, and the room that is imported."""
-        return room_of(self.importer), room_of(self.imported)
-
-
 def room_of(module):
     """Return the room of a module, named without `clinclust.`: its folder, or the module where it lies in none."""
     parts = module.split(".")
     return ".".join(parts[: 2 if parts[0] == "engine" else 1])
 
 
-def imports_of(source, importer):
-    """Return the imports of modules of the package in the source of a module.
-
-    `from clinclust.room import name` imports `clinclust.room`, and `from clinclust import name` one of
-    the public names. The version is no room's: any module may read it.
-    """
-    found = []
-
-    def visit(node, kind):
-        if isinstance(node, ast.ImportFrom | ast.Import):
-            assert not getattr(node, "level", 0), f"{importer}, line {node.lineno}: write imports in full"
-            modules = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-            is_version = modules == ["clinclust"] and [alias.name for alias in node.names] == ["__version__"]
-            inside = [module for module in modules if module.split(".")[0] == "clinclust" and not is_version]
-            found.extend(
-                Import(importer, module.removeprefix("clinclust").lstrip("."), kind, node.lineno) for module in inside
-            )
-        typing_only = isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-        if kind == "module" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            kind = "lazy"
-        for field, value in ast.iter_fields(node):
-            children = value if isinstance(value, list) else [value]
-            for child in children:
-                if isinstance(child, ast.AST):
-                    visit(child, "typing" if typing_only and field == "body" else kind)
-
-    visit(ast.parse(source), "module")
-    return found
-
-
-def modules_of(package=PACKAGE):
-    """Yield every module of the package, named without `clinclust.`, with its file."""
-    for path in sorted(package.rglob("*.py")):
-        yield ".".join(path.relative_to(package).with_suffix("").parts).removesuffix("__init__").rstrip("."), path
-
-
-@cache
-def all_imports(package=PACKAGE):
-    """Return every import inside the package."""
-    return [found for name, path in modules_of(package) for found in imports_of(path.read_text(encoding="utf-8"), name)]
-
-
 def upward(imports):
-    """Return the imports between rooms that do not run downwards."""
+    """Return the imports between rooms that do not run downwards, as (importer, imported)."""
+    pairs = [(importer, imported) for importer, found in imports.items() for imported in sorted(found)]
+    rooms = [(room_of(importer), room_of(imported)) for importer, imported in pairs]
     return [
-        found
-        for found in imports
-        if found.rooms[0] != found.rooms[1] and HEIGHT[found.rooms[0]] <= HEIGHT[found.rooms[1]]
+        pair
+        for pair, (above, below) in zip(pairs, rooms, strict=True)
+        if above != below and HEIGHT[above] <= HEIGHT[below]
     ]
-
-
-def circle(imports):
-    """Return the modules of a circle of imports, whatever their kind; empty if there is none."""
-    below = {}
-    for found in imports:
-        below.setdefault(found.importer, set()).add(found.imported)
-    try:
-        TopologicalSorter(below).prepare()
-    except CycleError as error:
-        return set(error.args[1])
-    return set()
-
-
-def circle_in(room):
-    """Return a circle among the modules of one room."""
-    modules = {name for name, _ in modules_of()}
-    inside = [
-        Import(found.importer, module, found.kind, found.line)
-        for found in all_imports()
-        if found.rooms == (room, room)
-        for module in {found.imported} & modules - {found.importer}
-    ]
-    return circle(inside)
-
-
-def test_circles_are_found_whatever_the_kind_of_import():
-    edges = [("a", "b", "module"), ("b", "c", "lazy"), ("c", "a", "typing"), ("c", "d", "module"), ("d", "e", "module")]
-    assert circle([Import(*edge, 1) for edge in edges]) == {"a", "b", "c"}
-    assert circle([Import(*edge, 1) for edge in edges[:2] + edges[3:]]) == set()
-
-
-@pytest.mark.parametrize("room", HEIGHT)
-def test_no_modules_of_a_room_import_each_other_in_a_circle(room):
-    assert circle_in(room) == set()
-
-
-def test_kinds_of_import_are_told_apart():
-    source = (
-        "from typing import TYPE_CHECKING\n"
-        "from clinclust.errors import SchemaError\n"
-        "if TYPE_CHECKING:\n    from clinclust.schema import Feature\nelse:\n    import clinclust.files.tables\n"
-        "class A:\n    def b(self):\n        from clinclust import MAPDP\n"
-        "        from clinclust import __version__\n        import numpy\n"
-    )
-    assert imports_of(source, "priors.beta") == [
-        Import("priors.beta", "errors", "module", 2),
-        Import("priors.beta", "schema", "typing", 4),
-        Import("priors.beta", "files.tables", "module", 6),
-        Import("priors.beta", "", "lazy", 9),
-    ]
-    found = {found.rooms[1] for found in upward(imports_of(source, "priors.beta"))}
-    assert found == {"schema", ""}
-    assert {found.rooms[1] for found in upward(imports_of(source, "engine.kernels.sweep"))} == {""}
 
 
 def test_every_room_has_a_place():
-    rooms = {room_of(name) for name, _ in modules_of()} - {"engine"}  # its __init__ holds a docstring only
+    rooms = {room_of(name) for name in IMPORTS} - {"engine"}  # its __init__ holds a docstring only
     assert rooms - set(HEIGHT) == set(), "give each of these rooms a place in LAYERS"
 
 
-@pytest.mark.parametrize("kind", ["module", "typing", "lazy"])
-def test_imports_run_downwards(kind):
-    wrong = [
-        f"clinclust.{found.importer}, line {found.line}: imports clinclust.{found.imported}"
-        for found in upward(all_imports())
-        if found.kind == kind
-    ]
-    assert wrong == [], f"{kind} imports that run upwards"
+def test_imports_run_downwards():
+    assert upward(IMPORTS) == []
+    modules = HOUSE["read_modules"](HOUSE["HERE"])
+    relative = [name for name, module in modules.items() if re.search(r"^\s*from \.", module.text, re.MULTILINE)]
+    assert relative == [], "write imports in full"
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "is_upward"),
+    [
+        ("priors.beta", "errors", False),
+        ("priors.beta", "priors.dirichlet", False),
+        ("priors.beta", "schema.feature", True),
+        ("engine.kernels.sweep", "engine.search.plan", True),
+        ("outcomes.compare", "associations", True),  # of one line
+        ("errors", "", True),
+    ],
+)
+def test_imports_that_run_upwards_are_found(importer, imported, is_upward):
+    assert upward({importer: {imported}}) == [(importer, imported)] * is_upward

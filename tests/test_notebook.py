@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -14,30 +14,15 @@ from clinclust.methods import PublishedMAPDP
 from clinclust.schema.feature_schema import html_block
 
 
-class Cells(HTMLParser):
-    """Texts of the cells, and all others; fails on a tag that closes what is not open."""
+class Cells:
+    """Texts of the cells, and all others; fails unless each tag is closed."""
 
     def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.open, self.cells, self.words, self.tags = [], [], [], set()
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        self.tags.add(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open[-1] in ("td", "th"):
-            self.cells[-1] += data
-        else:
-            self.words.append(data)
+        elements = list(ElementTree.fromstring(f"<body>{text}</body>").iter())
+        self.tags = {element.tag for element in elements}
+        self.cells = [element.text or "" for element in elements if element.tag in ("td", "th")]
+        others = [element.text for element in elements if element.tag not in ("td", "th")]
+        self.words = [text for text in others if text and text.strip()]
 
 
 @pytest.fixture(scope="module")

@@ -113,18 +113,6 @@ def stages(monkeypatch):
     return stages
 
 
-def test_the_searches_for_block_weights_are_named_as_such(stages):
-    rng = np.random.default_rng(1)
-    shared = rng.normal(size=(100, 1))
-    frame = pd.DataFrame(shared + 0.3 * rng.normal(size=(100, 3)), columns=list("abc")).assign(d=rng.normal(size=100))
-    features = [cc.Feature(name=name, likelihood="gaussian", block=None if name == "d" else "one") for name in frame]
-    cc.methods.PublishedMAPDP(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
-    *rounds, restarts, refinement = [name for name, _ in stages]
-    assert (restarts, refinement) == ("restarts", "refinement, in batches")
-    assert rounds == [f"block weights, round {number}: restarts" for number in range(1, len(rounds) + 1)]
-    assert rounds
-
-
 def test_the_stages_of_drafting_are_told_unless_nobody_asks(stages):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
     cc.draft_schema(frame)

@@ -38,14 +38,6 @@ def test_two_tables_are_asked_in_all_combinations_beside_fixtures(tmp_path):
     assert asked == [(number, *pair, tmp_path) for number in (1, 2) for pair in (("a", "b"), ("c", "d"))]
 
 
-def test_many_wrong_cases_stay_readable():
-    with pytest.raises(pytest.fail.Exception) as caught:
-        scored(range(1, 2000, 2))(is_even)()
-    lines = str(caught.value).split("\n")
-    assert lines[0] == "1000 of 1000 cases are wrong"
-    assert lines[-1] == "case 999: 1999"
-
-
 def test_an_empty_table_is_an_error():
     with pytest.raises(AssertionError, match="asks nothing"):
         scored([])

@@ -246,8 +246,6 @@ def test_everything_wrong_is_said_at_once(fitted):
         cc.validated_associations(model, frame, n_restarts=0, n_jobs=0, random_state=-1)
     with pytest.raises(ValueError, match=r"min_size must be .*; the table has 10 rows, but"):
         cc.validated_associations(model, frame.head(10), min_size=0)
-    with pytest.raises(ValueError, match="not fitted"):
-        cc.validated_associations(cc.methods.PublishedMAPDP(), frame)
 
 
 def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(monkeypatch):

@@ -238,19 +238,6 @@ def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
     assert together.loc["copy", "grade"] == "not shown"
 
 
-@pytest.mark.simulation
-def test_dependence_between_all_features_is_told_of_all():
-    rng = np.random.default_rng(8)
-    table = np.sqrt(0.3) * rng.normal(size=(200, 1)) + np.sqrt(0.7) * rng.normal(size=(200, 8))
-    frame = pd.DataFrame(table).rename(columns="x{}".format)
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
-    found = cc.validated_associations(model, frame, progress=False)
-    assert model.n_clusters_ > 1
-    assert (found["p"] < 0.05).all()
-    assert not (found["grade"] == "differs beyond dependence").any()
-
-
 def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
     rng = np.random.default_rng(9)
     table = np.sqrt(0.5) * rng.normal(size=(160, 1)) + np.sqrt(0.5) * rng.normal(size=(160, 6))

@@ -297,10 +297,3 @@ def test_a_feature_joins_the_block_that_another_has():
     found, advice = blocks({"ab": 0.6}, schema=schema)
     assert found == {"b": "lipids"}
     assert advice["feature"].tolist() == ["b"]
-
-
-def test_many_names_are_not_all_listed():
-    schema = cc.FeatureSchema([cc.Feature(name=f"f{n:02d}", likelihood="gaussian") for n in range(20)])
-    pairs = {f"{one}{two}": 0.6 for one, two in combinations(schema.names[:8], 2)}
-    _, advice = blocks(pairs, schema=schema)
-    assert advice["problem"].iloc[0] == "depends on f01, f02, f03, f04, f05 and 2 more inside the subtypes"

@@ -264,8 +264,6 @@ def test_q_and_significance_are_those_of_all_contrasts():
     assert (result.n == 80).all()
 
 
-TIGHT = {"rtol": 1e-10, "atol": 0}
-
 score_test = test_proportions_2indep
 score_test.__test__ = False  # statsmodels gave it a name that pytest takes for a test
 

@@ -10,8 +10,6 @@ from scipy import stats
 import clinclust as cc
 from clinclust.drift.assess import chi_squared, compared_margins
 from clinclust.errors import InputError
-from clinclust.estimators.explanation import left_out_scores
-from clinclust.estimators.subtype_model import cohort_of
 from clinclust.likelihoods import REGISTRY
 
 LEVELS = ("a", "b", "c")
@@ -77,21 +75,6 @@ def test_without_drift_few_batches_are_called_different():
     assert all(np.sum(np.array(found) <= 0.05) <= most for found in p.values())
     assert np.sum(any_q) <= stats.binom.ppf(0.999, 40, 0.1)  # two families of features
     assert np.sum(np.array(p_missing) <= 0.05) <= stats.binom.ppf(0.999, len(p_missing), 0.05)
-
-
-def test_members_are_judged_without_themselves(model, cohort):
-    """The scores are those of a fit that never had the subject, for some subjects, under the same hyperparameters."""
-    scores = left_out_scores(cohort_of(model, cohort))
-    for subject in (0, 7, 199):
-        others = np.delete(np.arange(200), subject)
-        labels = pd.Series(model.labels_[others])
-        again = cc.methods.PublishedMAPDP(
-            model.schema_, hyperparameters=model.hyperparameters_, init=labels.to_numpy(), max_sweeps=1, **QUICK
-        ).fit(cohort.iloc[others])
-        order = [int(np.bincount(labels[again.labels_ == k]).argmax()) for k in range(again.n_clusters_)]
-        expected = again.cluster_scores(cohort.iloc[[subject]])[0]
-        found = scores[subject][[*order, model.n_clusters_]]
-        np.testing.assert_allclose(found - found[-1], expected - expected[-1], atol=1e-6)
 
 
 def test_planted_differences_are_found_and_said(model, cohort):

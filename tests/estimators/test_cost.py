@@ -99,99 +99,63 @@ def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
     assert 0.6 < taken / estimated < 1.1
 
 
-def settings_of(**parameters):
-    return Settings.of(PublishedMAPDP(**parameters))
-
-
-def problem_of(values, likelihood="gaussian"):
+def problem_of(values, **fields):
     frame = pd.DataFrame(values).rename(columns="x{}".format)
-    schema = FeatureSchema([Feature(name=name, likelihood=likelihood) for name in frame])
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", **fields) for name in frame])
     return pose(schema.validate(frame, warn=False), schema, None, 3.0)
+
+
+def settings_of(**parameters):
+    return Settings.of(PublishedMAPDP(**{"n_jobs": 1, **parameters}))
+
+
+def seconds(problem, **parameters):
+    """Return the estimated duration of a fit without its report."""
+    return estimated_seconds(problem, settings_of(**parameters), with_report=False)
 
 
 def test_the_estimate_grows_with_what_takes_time():
     rng = np.random.default_rng(1)
-    small, large, skewed = (
-        problem_of(values)
-        for values in (rng.normal(size=(200, 5)), rng.normal(size=(4000, 5)), rng.exponential(size=(200, 5)))
-    )
-    model = settings_of(n_jobs=1)
-    seconds = estimated_seconds(small, model)
-    assert estimated_seconds(large, model) > seconds
-    assert estimated_seconds(skewed, model) > seconds
-    assert estimated_seconds(small, model, with_report=False) < seconds
-    assert estimated_seconds(large, settings_of(n_jobs=2)) < estimated_seconds(large, model)
+    small, large, wide = (problem_of(rng.normal(size=shape)) for shape in ((200, 5), (4000, 5), (200, 30)))
+    for other in (large, wide, problem_of(rng.exponential(size=(200, 5)))):
+        assert seconds(other) > seconds(small)
+    assert estimated_seconds(small, settings_of()) > seconds(small)
+    assert seconds(large, n_jobs=2) < seconds(large)
     for options in ({"coarsening": "auto"}, {"outlying_share": 0.1}, {"select_features": True}):
-        assert estimated_seconds(small, settings_of(n_jobs=1, **options)) > seconds
-    wide = problem_of(rng.normal(size=(200, 30)))
-    assert estimated_seconds(wide, settings_of(n_jobs=1, select_features="auto")) > 1.2 * estimated_seconds(wide, model)
-    limited = settings_of(n_jobs=1, max_seconds=0.001)
-    assert estimated_seconds(large, limited, with_report=False) == 0.001
+        assert seconds(small, **options) > seconds(small)
+    of_refits = estimated_seconds(wide, settings_of(select_features="auto"))
+    assert of_refits > 1.2 * estimated_seconds(wide, settings_of())
+    blocks = problem_of(rng.normal(size=(200, 4)), block="one")
+    assert seconds(blocks) < seconds(blocks, block_weights="auto")
+    assert 1.5 * seconds(blocks, block_weights="auto") < seconds(blocks, block_weights="auto", n_restarts=30)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.0, "a second"),
-        (2.2, "2 seconds"),
-        (14.5, "20 seconds"),
-        (70.0, "a minute"),
-        (260.0, "5 minutes"),
-        (4000.0, "an hour"),
-        (9000.0, "3 hours"),
-        (90000.0, "more than a day"),
-    ],
-)
-def test_durations_are_round(seconds, words):
-    assert rounded_duration(seconds) == words
-
-
-def test_the_sentence_names_both_ends_and_the_options():
-    problem = problem_of(np.random.default_rng(2).normal(size=(300, 5)))
-    said = duration_sentence(problem, settings_of(), options="default options")
-    assert said.startswith("With default options, a fit and its report take about 2 seconds on this machine, and up to")
-
-
-def test_a_time_limit_bounds_the_search_and_not_the_report():
-    problem = problem_of(np.random.default_rng(2).exponential(size=(4000, 30)))
-    said = duration_sentence(problem, settings_of(max_seconds=7.5, n_jobs=2))
-    assert said.startswith("With these options, the search ends after at most 7.5 seconds, and the report takes about")
-    shorter = duration_sentence(problem, settings_of(max_seconds=7.5, n_jobs=2), associations=None)
-    assert "the report takes about 5 seconds more" in shorter
-    assert said != shorter
-
-
-def test_restarts_and_powers_of_blocks_take_time():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
-    features = [Feature(name=name, likelihood="gaussian", block="one" if name < "c" else None) for name in frame]
-    problem = pose(frame, FeatureSchema(features), None, 3.0)
-    seconds = estimated_seconds(problem, settings_of(n_jobs=1, block_weights="auto"), with_report=False)
-    longer = estimated_seconds(problem, settings_of(n_jobs=1, block_weights="auto", n_restarts=30), with_report=False)
-    assert longer > 1.5 * seconds
-    assert estimated_seconds(problem, settings_of(n_jobs=1), with_report=False) < seconds
-
-
-def test_the_test_of_the_tree_takes_time_outside_of_a_time_limit():
+def test_a_time_limit_bounds_the_search_and_neither_the_test_of_the_tree_nor_the_report():
     rng = np.random.default_rng(4)
-    few, many = problem_of(rng.normal(size=(300, 4))), problem_of(rng.normal(size=(300, 60)))
-    for problem in (few, many):
-        plain = estimated_seconds(problem, settings_of(n_jobs=1), with_report=False)
-        tested = estimated_seconds(problem, settings_of(n_jobs=1, n_clusters="distinct"), with_report=False)
+    for problem in (problem_of(rng.normal(size=(300, n_features))) for n_features in (4, 60)):
+        plain, tested = seconds(problem), seconds(problem, n_clusters="distinct")
         assert tested > plain
-        limited = settings_of(n_jobs=1, n_clusters="distinct", max_seconds=0.001)
-        assert estimated_seconds(problem, limited, with_report=False) == pytest.approx(tested - plain + 0.001)
-        said = duration_sentence(problem, limited)
-        assert ", and the test of the subtypes and the report take about " in said
+        assert seconds(problem, max_seconds=0.001) == 0.001
+        assert seconds(problem, n_clusters="distinct", max_seconds=0.001) == pytest.approx(tested - plain + 0.001)
+        limited = settings_of(n_clusters="distinct", max_seconds=0.001)
+        assert ", and the test of the subtypes and the report take about " in duration_sentence(problem, limited)
     assert tested > 2.0 * plain  # of many features, the test takes most of the time
+    large, limited = problem_of(rng.exponential(size=(4000, 30))), settings_of(max_seconds=7.5)
+    said = [duration_sentence(large, limited, associations=how) for how in ("refit", None)]
+    assert all("ends after at most 7.5 seconds, and the report takes about" in sentence for sentence in said)
+    assert said[0] != said[1]
 
 
 def test_a_cohort_that_is_searched_in_a_sample_takes_more_time_by_the_subject_only_among_all():
     rng = np.random.default_rng(5)
     all_of_it, half, large, larger = (problem_of(rng.normal(size=(n, 3))) for n in (2_999, 3_000, 10_000, 60_000))
-    model = settings_of(n_jobs=1, coarsening="auto")
-    seconds = [estimated_seconds(problem, model, with_report=False) for problem in (all_of_it, half, large, larger)]
-    assert seconds[1] < seconds[0]
-    assert seconds[2] < seconds[3] < 6.0 * seconds[2]
-    selecting = replace(model, select_features=True)  # searches among all from the beginning
-    assert estimated_seconds(large, selecting, with_report=False) > 3.0 * seconds[2]
+    estimates = [seconds(problem, coarsening="auto") for problem in (all_of_it, half, large, larger)]
+    assert estimates[1] < estimates[0]
+    assert estimates[2] < estimates[3] < 6.0 * estimates[2]
+    among_all = replace(settings_of(coarsening="auto"), select_features=True)  # from the beginning
+    assert estimated_seconds(large, among_all, with_report=False) > 3.0 * estimates[2]
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(14.5, "20 seconds"), (4e3, "an hour"), (9e4, "more than a day")])
+def test_durations_are_round(seconds, words):
+    assert rounded_duration(seconds) == words

@@ -1,11 +1,9 @@
 """A cut is the fit itself with its clusters merged: every public number of it follows from those of the fit."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort, with_blocks, with_groups
+from cohorts import mixed_cohort, with_blocks
 from scored import few
 from test_saving import digest, edited, with_arrays, with_the_right_salt
 
@@ -13,7 +11,6 @@ import clinclust as cc
 from clinclust import MAPDP
 from clinclust.engine.problem.problem import clusters_of, pose
 from clinclust.errors import InputError
-from clinclust.estimators.fit import SubtypeMixture
 from clinclust.methods import PublishedMAPDP
 
 OPTIONS = {
@@ -141,14 +138,6 @@ def test_subtypes_are_sums_of_clusters(fitted):
         assert (cut.subtypes_.sizes == cut.cluster_sizes_).all()
 
 
-def test_a_subtype_can_be_most_probable_although_none_of_its_clusters_is(plain):
-    mixture = SubtypeMixture(plain[0].clusters_, np.array([1, 0, 2, 1]))
-    probabilities = np.array([[0.25, 0.4, 0.05, 0.2, 0.1]])
-    summed = [[0.4, 0.45, 0.05, 0.1]]
-    np.testing.assert_allclose(mixture.summed(probabilities), summed)
-    np.testing.assert_allclose(mixture.log_summed(np.log(probabilities)), np.log(summed))
-
-
 def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
     model, frame = plain
     schema = model.schema_
@@ -234,13 +223,6 @@ def test_more_subtypes_than_subjects_are_refused_before_the_search():
         PublishedMAPDP(schema, n_clusters=6).fit(frame)
 
 
-def test_any_groups_of_clusters_make_subtypes_by_size(plain):
-    model, frame = plain
-    merged = with_groups(model, [7, -1, 7, 7])
-    assert merged.subtype_of_.tolist() == [0, 1, 0, 0]
-    assert merged.cluster_sizes_.tolist() == [len(frame) - model.cluster_sizes_[1], model.cluster_sizes_[1]]
-
-
 # --- saving -----------------------------------------------------------------------------------------------------------
 
 
@@ -273,17 +255,6 @@ def test_another_cut_with_new_checksums_is_refused(plain, tmp_path):
     with_arrays(lambda arrays: arrays.update(subtype_of_=other.subtype_of_))(folder)
     with pytest.raises(InputError, match="the subtypes are not those that the model was saved with"):
         MAPDP.load(folder)
-
-
-def test_what_is_saved_of_a_cut_differs_from_the_fit_in_the_map_alone(plain, tmp_path):
-    model, _ = plain
-    texts = [
-        json.loads((folder / "model.json").read_text(encoding="utf-8"))["fit"]
-        for folder in (model.save(tmp_path / "model"), model.cut(2).save(tmp_path / "cut"))
-    ]
-    assert texts[0] == texts[1]
-    arrays = [dict(np.load(tmp_path / name / "model.npz")) for name in ("model", "cut")]
-    assert {name for name in arrays[0] if not np.array_equal(arrays[0][name], arrays[1][name])} == {"subtype_of_"}
 
 
 # --- comparisons and associations -------------------------------------------------------------------------------------
@@ -324,16 +295,3 @@ def test_refits_are_cut_to_the_number_asked_for(tmp_path):
     assert not found["remark"].fillna("").str.contains("fewer than").any()
     loaded = MAPDP.load(cut.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(cc.validated_associations(loaded, frame, **quick).set_index("feature"), found)
-
-
-def test_a_refit_in_which_there_are_fewer_says_so():
-    """Without the only feature that tells the members of pairs apart, there are the two pairs."""
-    frame, schema, _ = three_levels()
-    frame = frame[["pair0", "member0", "outcome"]]
-    schema = schema.restricted_to(list(frame))
-    model = PublishedMAPDP(schema, **QUICK, n_clusters=4).fit(frame)
-    found = cc.validated_associations(model, frame, n_restarts=3, progress=False).set_index("feature")
-    assert found["n_subtypes"].tolist() == [2, 2, 4]
-    assert (found["agreement"].iloc[:2] < 0.5).all()
-    others = "without it there are other subtypes"
-    assert found["remark"].fillna("").str.contains(others).tolist() == [True, True, False]

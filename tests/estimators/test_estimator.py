@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError as TheirNotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
-from clinclust.errors import InputError, NotFittedError, not_fitted
+from clinclust.errors import InputError, NotFittedError
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_effects, plot_profile, plot_tree
 
@@ -40,12 +40,6 @@ FINDS_TWO = {"concentration": 1e4}
 @pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
 def test_scikit_learns_checks_of_every_estimator(check):
     check(PublishedMAPDP(**QUICK, **(FINDS_TWO if check.func.__name__ == TWO_IN_NOISE else {})))
-
-
-def test_the_check_that_asks_for_two_clusters_in_noise_is_refused_for_that_reason_alone():
-    (check,) = [check for check in CHECKS if check.func.__name__ == TWO_IN_NOISE]
-    with pytest.raises(InputError, match="2 subtypes were asked for, and the search found 1 group"):
-        check(PublishedMAPDP(**QUICK))
 
 
 def test_they_are_all_there():
@@ -96,12 +90,6 @@ def test_an_estimator_without_fit_has_no_fitted_attribute():
     with pytest.raises(AttributeError) as caught:
         model.lables  # noqa: B018
     assert not isinstance(caught.value, NotFittedError)
-
-
-def test_the_error_survives_pickling():
-    twin = pickle.loads(pickle.dumps(not_fitted("call fit")))
-    assert isinstance(twin, TheirNotFittedError)
-    assert str(twin) == "call fit"
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------

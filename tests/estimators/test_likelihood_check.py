@@ -13,7 +13,7 @@ import clinclust as cc
 from clinclust.engine.problem.problem import ClusterTree, log_marginals_in_tree
 from clinclust.errors import visible
 from clinclust.estimators import fitting
-from clinclust.estimators.fitting import alternatives_of, compared_likelihoods, probably_too, warning_of_misfits
+from clinclust.estimators.fitting import alternatives_of, compared_likelihoods, warning_of_misfits
 from clinclust.likelihoods import REGISTRY
 
 BETTER = "described clearly better by another likelihood"
@@ -199,20 +199,6 @@ def test_every_alternative_is_accepted_for_the_column(name):
 def test_any_distribution_of_levels_has_no_alternative():
     for declared in (feature("x", "bernoulli"), feature("x", "categorical"), feature("x", "ordinal")):
         assert alternatives_of(declared, np.array([0.0, 1.0, 1.0])) == []
-
-
-@pytest.mark.simulation
-def test_what_is_better_but_not_clearly_is_named_beside_clear_misfits_only():
-    frame, schema = attack("five-point scales as binomial")
-    model, frame = fitted(schema, frame)
-    compared = compared_likelihoods(model.fit_, frame)
-    close = compared[~compared["is_misfit"] & (compared["evidence"] >= 5.0)]["feature"]
-    assert len(close)
-    told = warning_of_misfits(compared)
-    assert "Probably better otherwise too, but not clearly: " in told
-    assert all(f"{name} (ordinal)" in told for name in close.iloc[:5])
-    assert probably_too(compared.assign(is_misfit=False)) == ""
-    assert warning_of_misfits(compared.assign(is_misfit=False)) is None
 
 
 def test_the_warning_is_short_and_commands_no_terminal():

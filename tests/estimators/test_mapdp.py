@@ -1,7 +1,5 @@
 """The estimator: scikit-learn's conventions, and every number it gives against an independent computation."""
 
-import copy
-import pickle
 import threading
 import warnings
 from contextlib import nullcontext
@@ -12,7 +10,7 @@ import oracles
 import pandas as pd
 import pytest
 from cases import read_beside
-from cohorts import LEVELS, TRIALS, feature, mixed_cohort, random_hyperparameters
+from cohorts import LEVELS, TRIALS, feature, mixed_cohort
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema, Partition, compare_subtypes, log_joint
@@ -144,14 +142,6 @@ def test_columns_go_by_their_names_and_the_others_do_not_matter():
     )
 
 
-def test_what_the_schema_does_not_know_is_an_error_at_prediction_too(cohort):
-    frame, _, _, model = cohort
-    with pytest.raises(CohortError, match=r"categorical_2.*'d'"):
-        model.predict(frame.assign(categorical_2="d"))
-    with pytest.raises(CohortError, match="poisson_3"):
-        model.predict_proba(frame.drop(columns="poisson_3"))
-
-
 # --- what is said of the cohort ---------------------------------------------------------------------------------------
 
 
@@ -249,16 +239,6 @@ def test_code_beats_schema_beats_data():
     found = model.hyperparameters_
     assert found["x0"] == {"mean": 2.0, "kappa": 0.25, "shape": 1.0, "rate": pytest.approx(X.var())}
     assert found["x1"] == {"shape": 4.0, "rate": 8.0}
-
-
-def test_given_hyperparameters_enter_the_joint():
-    frame, schema, columns, _ = mixed_cohort(3, n=30)
-    given = random_hyperparameters(np.random.default_rng(0), columns)
-    given["categorical_2"] = {"concentrations": np.array(given["categorical_2"]["concentrations"])}
-    model = PublishedMAPDP(schema, hyperparameters=given, n_restarts=3, random_state=0).fit(frame)
-    given["categorical_2"] = {"concentrations": given["categorical_2"]["concentrations"].tolist()}
-    assert model.hyperparameters_ == {name: given[name] for name in model.hyperparameters_}
-    assert model.log_joint_ == pytest.approx(oracles.log_joint(columns, model.labels_, given, 3.0), rel=1e-10)
 
 
 def test_everything_wrong_with_hyperparameters_is_said_at_once():
@@ -361,22 +341,6 @@ def test_the_random_state_decides_and_the_seed_reproduces():
 # --- scikit-learn ---------------------------------------------------------------------------------------------------
 
 
-def test_it_is_the_last_step_of_a_pipeline():
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    X = two_groups()
-    pipeline = make_pipeline(StandardScaler(), PublishedMAPDP(random_state=0))
-    pipeline.set_params(publishedmapdp__n_restarts=3)
-    labels = pipeline.fit_predict(X)
-    assert labels.tolist() == [0] * 30 + [1] * 20
-    assert pipeline.predict(X).tolist() == labels.tolist()
-    alone = pipeline.named_steps["publishedmapdp"]
-    np.testing.assert_array_equal(pipeline.predict_proba(X), alone.predict_proba(StandardScaler().fit_transform(X)))
-    assert pipeline.score(X) == pytest.approx(alone.score(StandardScaler().fit_transform(X)), rel=1e-12)
-    assert "MAPDP" in pipeline._repr_html_()
-
-
 def test_scikit_learn_sees_a_clusterer_that_takes_missing_values():
     from sklearn.base import is_clusterer
     from sklearn.exceptions import NotFittedError
@@ -393,14 +357,6 @@ def test_scikit_learn_sees_a_clusterer_that_takes_missing_values():
     check_is_fitted(model.fit(X))
     scores = cross_val_score(model, np.random.default_rng(0).permutation(X), cv=3)
     assert np.isfinite(scores).all()
-
-
-def test_copies_and_pickles_predict_the_same(cohort):
-    frame, _, _, model = cohort
-    expected = model.predict_proba(frame).tobytes()
-    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert twin.predict_proba(frame).tobytes() == expected
-        assert twin.hyperparameters_ == model.hyperparameters_
 
 
 # --- plain arrays ---------------------------------------------------------------------------------------------------
@@ -432,17 +388,10 @@ def test_a_table_of_an_array_is_the_array():
         np.testing.assert_array_equal(getattr(of_frame, method)(frame), getattr(of_array, method)(X))
     assert of_frame.transform(frame).index[0] == "P0"
     assert of_frame.schema_.validate(frame).columns.tolist() == ["x0", "x1", "x2"]
-    with pytest.raises(ValueError, match="X has 2 features, but MAPDP is expecting 3"):
-        of_frame.predict(frame[[0, 1]])
-
-
-def test_arrays_of_the_wrong_shape_are_refused():
-    X = two_groups()
-    model = PublishedMAPDP(random_state=0, n_restarts=2).fit(X)
     with pytest.raises(ValueError, match="X has 2 features, but MAPDP is expecting 3 features as input: x0, x1, x2"):
-        model.predict(X[:, :2])
+        of_frame.predict(frame[[0, 1]])
     with pytest.raises(ValueError, match="2 columns, the schema 3"):
-        PublishedMAPDP(model.schema_).fit(X[:, :2])
+        PublishedMAPDP(of_frame.schema_).fit(X[:, :2])
 
 
 def test_a_table_without_a_schema_is_drafted_with_a_warning():
@@ -515,11 +464,6 @@ def test_the_smallest_cohorts_can_be_fitted(n, init):
 
 
 # --- being interrupted, being quiet ---------------------------------------------------------------------------------
-
-
-def test_nothing_is_written_when_nobody_watches(capfd):
-    PublishedMAPDP(random_state=0, n_restarts=5).fit(two_groups())
-    assert capfd.readouterr() == ("", "")
 
 
 def workers():

@@ -11,7 +11,7 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
-from clinclust import Feature, FeatureSchema, log_joint
+from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
 from clinclust.engine.joint_estimates.resolution import independent_share
 from clinclust.engine.kernels.moves import new_partition
@@ -22,7 +22,6 @@ from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators.fitting import prepared, search
 from clinclust.estimators.settings import Settings
 from clinclust.methods import PublishedMAPDP
-from clinclust.plots import plot_tree
 from clinclust.progress import SILENT
 
 
@@ -125,17 +124,6 @@ def test_wild_values_open_no_clusters_of_their_own(contaminated):
     assert model.log_joint_trace_[-1] == model.log_joint_ == model.restarts_["log_joint"].max()
 
 
-def test_the_joint_of_a_fit_is_that_of_the_values_kept_and_the_price_of_the_others(contaminated):
-    frame, schema, _, model = contaminated
-    kept = frame.mask(model.outliers_)
-    joint = log_joint(kept, model.labels_, schema, model.hyperparameters_, coarsening=model.coarsening_)
-    price = (~model.outliers_).sum() * np.log(0.99)
-    for name, out in zip(frame, model.outliers_.T, strict=True):
-        for value in frame[name][out]:
-            price += np.log(0.01) + oracles.log_predictive("gaussian", model.hyperparameters_[name], [], value, None)
-    assert model.log_joint_ == pytest.approx(joint + model.coarsening_ * price, abs=1e-6)
-
-
 def test_a_rare_subtype_far_away_is_no_slip_of_the_pen():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(150, 6))
@@ -163,13 +151,6 @@ def test_new_subjects_are_scored_by_the_mixture_with_the_prior(contaminated):
                     scores[i, k] += np.logaddexp(np.log(0.99) + here, np.log(0.01) + anywhere)
     np.testing.assert_allclose(model.score_samples(new), logsumexp(scores, axis=1), rtol=1e-8)
     assert (model.predict(new) >= 0).all()  # one wild value makes nobody a stranger
-
-
-def test_no_value_is_outlying_unless_asked_for():
-    frame, schema, _ = wrong_cohort(1, contaminated=0.05, n=60)
-    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
-    assert model.outlying_share_ == 0.0
-    assert not model.outliers_.any()
 
 
 # --- the coarsening -------------------------------------------------------------------------------------------------
@@ -236,62 +217,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
 # --- figures --------------------------------------------------------------------------------------------------------
 
 
-def test_the_figures_say_what_they_show(contaminated, tmp_path):
-    _, _, _, model = contaminated
-    tree = plot_tree(model)
-    assert [tick.get_text() for tick in tree.get_yticklabels()] == [
-        f"Subtype {k + 1} (n = {model.cluster_sizes_[k]})" for k in (0, 1)
-    ]
-    assert [text.get_text() for text in tree.texts] == [f"{model.tree_.evidence[0]:,.0f} nats"]
-    tree.figure.savefig(tmp_path / "tree.png")
-    assert plot_tree(model, ax=tree) is tree
-    with pytest.raises(ValueError, match="not fitted"):
-        plot_tree(PublishedMAPDP())
-
-
 # --- large cohorts ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def large():
-    """Return (frame, schema, groups, a function that fits automatically, beginning in a sample)."""
-    frame, schema, groups = wrong_cohort(6, correlation=0.5, contaminated=0.03, n=900)
-
-    def fitted(**options):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("clinclust.estimators.fitting.LARGE", 500)
-            patch.setattr("clinclust.engine.search.settle.N_SAMPLED", 300)
-            given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
-            return PublishedMAPDP(schema, **given).fit(frame)
-
-    return frame, schema, groups, fitted
-
-
-@pytest.mark.simulation
-def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_all(large):
-    frame, schema, groups, fitted = large
-    model = fitted()
-    assert model.restarts_["start"].str.startswith("sample: ").all()
-    assert model.n_clusters_ == 2
-    assert adjusted_rand_index(model.labels_, groups) > 0.9
-    whole = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=2).fit(frame)
-    assert adjusted_rand_index(model.labels_, whole.labels_) > 0.95
-    same = model.outliers_ == whole.outliers_
-    assert same[model.outliers_ | whole.outliers_].mean() > 0.9
-
-
-@pytest.mark.simulation
-def test_a_search_that_begins_in_a_sample_raises_one_joint_with_any_number_of_threads(large):
-    frame, schema, _, fitted = large
-    model, two = (fitted(coarsening=0.6, outlying_share=0.01, n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert model.log_joint_ == two.log_joint_
-    np.testing.assert_array_equal(model.labels_, two.labels_)
-    np.testing.assert_array_equal(model.outliers_, two.outliers_)
-    assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
-    posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.6)
-    kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
-    partition = new_partition(kept.cohort.arrays, model.labels_[posed.cohort.order])
-    assert model.log_joint_ == pytest.approx(joint_of(kept, partition), abs=1e-6)
 
 
 _MISJUDGED = [(3, 0.3), (4, 0.5), (7, 0.5)]

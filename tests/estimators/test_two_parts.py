@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import betaln, gammaln
 
 import clinclust as cc
 from clinclust.associations.associate import FeatureTests
 from clinclust.engine.continuum.null_cohorts import one_population, smoothed_population
-from clinclust.engine.problem.problem import log_crp, pose
+from clinclust.engine.problem.problem import pose
 from clinclust.estimators.subtype_model import cohort_of
 
 TRANSFORMS = {"gaussian": "log"}
@@ -123,22 +122,6 @@ def test_hyperparameters_are_those_of_the_parts_and_taken_back(fitted):
         frame
     )
     assert again.hyperparameters_["gaussian0: spike"]["a"] == 7.0
-
-
-def test_a_yes_no_column_alone_never_makes_two_subtypes():
-    """A division gains at most ln C(n, n_1), and costs ln(n_1 n_2 / n) - ln N0 more than that: unless it is tiny."""
-    n, concentration = 40, 3.0
-    for n_first in range(1, n // 2 + 1):
-        sizes = np.array([n_first, n - n_first], dtype=float)
-        crp = log_crp(sizes, concentration) - log_crp(np.array([float(n)]), concentration)
-        at_first, at_second = np.meshgrid(np.arange(n_first + 1.0), np.arange(n - n_first + 1.0))
-        at = at_first + at_second
-        a, b = (2.0 * np.where((at > 0) & (at < n), share, 0.5) for share in (at / n, 1.0 - at / n))
-        apart = betaln(a + at_first, b + n_first - at_first) + betaln(a + at_second, b + n - n_first - at_second)
-        gain = apart - betaln(a, b) - betaln(a + at, b + n - at)
-        assert gain.max() <= gammaln(n + 1.0) - gammaln(sizes + 1.0).sum()
-        if sizes.prod() / n > concentration:
-            assert (crp + gain).max() < 0.0
 
 
 @pytest.mark.parametrize("any_shape", [False, True])

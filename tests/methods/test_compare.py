@@ -79,26 +79,6 @@ def test_every_method_finds_two_clear_groups_or_says_what_it_found(compared):
 
 
 @pytest.mark.simulation
-def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
-    found, frame, _ = compared
-    lines = found.summary.split("\n")
-    assert len(lines) == len(found.table)
-    assert lines[0].startswith("MAP-DP: 2 clusters, 2 distinct; half-samples agree by ")
-    assert "adjusted Rand index with MAP-DP" in lines[1]
-    for line, gain, error in zip(
-        lines[1:], found.table["held_out_gain"][1:], found.table["held_out_gain_se"][1:], strict=True
-    ):
-        if error == 0.0:  # the same clusters in every fold
-            assert "predicts new subjects as MAP-DP does" in line
-        else:
-            assert f"(standard error {error:.3f}" in line
-            assert ("no clear difference" in line) == (abs(gain) < 2.0 * error)
-    assert repr(found).startswith("MethodComparison(8 methods)\nMAP-DP")
-    model = found.models["K-means, K by silhouette"]
-    assert cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).exists()
-
-
-@pytest.mark.simulation
 @pytest.mark.parametrize("suffix", [pytest.param("html", marks=pytest.mark.simulation), "xlsx"])
 def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
     found, frame, _ = compared

@@ -15,8 +15,6 @@ import clinclust as cc
 from clinclust import methods
 from clinclust.methods.method import Candidate, MethodByCriterion, harmonic_means, measure_separation
 
-from .clear_groups import SCHEMA, cohort
-
 
 def measurements(seed, sizes):
     rng = np.random.default_rng(seed)
@@ -246,18 +244,6 @@ def test_latent_classes_are_those_of_stepmix():
     membership = membership if (membership.argmax(axis=1) == model.labels_).mean() > 0.5 else membership[:, ::-1]
     np.testing.assert_allclose(model.membership_, membership, atol=1e-5)
     assert model.tried_["n_parameters"].item() == 1 + 2 * 5  # shares; yes, levels, mean and variance of each class
-
-
-def test_each_feature_has_its_kind():
-    frame, _ = cohort(0, 0.1)
-    table = methods.LatentClasses()._encode(SCHEMA.validate(frame), SCHEMA.clustered)
-    assert table.kinds == {"levels": 3, "numbers": 3}
-    assert table.matrix.shape == (90, 6)
-    assert np.isnan(table.matrix).sum() == frame.isna().to_numpy().sum()
-    levels = [np.unique(column[~np.isnan(column)]) for column in table.matrix[:, :3].T]
-    assert sorted(column.size for column in levels)[0] == 2
-    assert all(column.tolist() == list(range(column.size)) for column in levels)  # without gaps
-    np.testing.assert_allclose(np.nanstd(table.matrix[:, 3:], axis=0), 1.0)
 
 
 def test_a_level_without_subjects_costs_no_parameter():

@@ -53,14 +53,6 @@ def test_differences_of_a_measurement_are_those_of_statsmodels(cohort):
     assert not {"age", "sex"} & set(found.index)
 
 
-def test_a_small_subtype_is_left_out_of_each_feature(cohort):
-    model, frame = cohort
-    groups = cc.Partition(np.where(np.arange(200) < 3, 2, model.labels_), model.schema_, made_by="hand")
-    found = cc.outcomes.adjusted_differences(groups, frame, ["age"]).set_index("feature")
-    assert "left out: too few subjects" in set(found.loc["pressure", "remark"].dropna())
-    assert found.loc["pressure", "estimate"].notna().any()
-
-
 def test_what_cannot_be_adjusted_for(cohort):
     model, frame = cohort
     with pytest.raises(InputError, match="name columns to adjust for"):

@@ -1,4 +1,4 @@
-"""Whether hazards are proportional: closed forms, and the level and power of the test; the log-rank test by hand."""
+"""Whether hazards are proportional: closed forms, and the level and power of the test."""
 
 import numpy as np
 import pandas as pd
@@ -55,21 +55,3 @@ def test_too_few_events_are_not_tested():
     frame["died"] = (np.arange(40) % 13 == 0).astype(int)
     frame.loc[:4, "died"] = 1
     assert proportional(frame, labels)["remark"] == "not tested: too few events"
-
-
-def test_the_log_rank_test_is_that_of_two_groups_by_hand():
-    """The sum over event times of observed less expected events, squared, over its hypergeometric variance."""
-    frame, labels = cohort(2, 60, crossing=False)
-    frame["days"] = frame["days"].round(1) + 0.1
-    groups = cc.Partition(labels, SCHEMA, made_by="hand")
-    found = cc.compare_outcomes(groups, frame, "died", time="days")
-    row = found[found["measure"] == "log-rank"].iloc[0]
-    apart = variance = 0.0
-    for time in frame.loc[frame["died"] == 1, "days"].unique():
-        at_risk = frame["days"] >= time
-        died = (frame["days"] == time) & (frame["died"] == 1)
-        n, first, d = at_risk.sum(), (at_risk & (labels == 1)).sum(), died.sum()
-        apart += (died & (labels == 1)).sum() - d * first / n
-        variance += d * (first / n) * (1 - first / n) * (n - d) / max(n - 1, 1)
-    assert row["estimate"] == pytest.approx(apart**2 / variance)
-    assert row["p"] == pytest.approx(stats.chi2(1).sf(apart**2 / variance))

@@ -256,5 +256,3 @@ def test_the_command_says_it_and_writes_one_page(three, tmp_path, monkeypatch, c
     capsys.readouterr()
     frame.assign(x3="high").to_csv("other.csv", index=False)
     assert "--unseen" not in refused(capsys, *given)
-    assert "ends in .html or .csv" in refused(capsys, *given, "--out", "page.pdf")
-    assert "validate cannot be used with --suppress" in refused(capsys, *given, "--suppress", "5")

@@ -115,24 +115,6 @@ def test_a_draw_comes_with_the_normal_scores_of_its_values():
     np.testing.assert_array_equal(scores, scores_of(drawn, made))
 
 
-def test_levels_of_a_nominal_feature_are_ordered_along_the_principal_axis():
-    rng = np.random.default_rng(0)
-    severity = rng.normal(size=500)
-    stage = np.digitize(severity + 0.3 * rng.normal(size=500), [-0.7, 0.7])
-    frame = pd.DataFrame(severity[:, None] + 0.5 * rng.normal(size=(500, 4)), columns=list("abcd"))
-    frame["stage"] = np.array(["m", "z", "a"])[stage]  # the order of the texts is not that of the severity
-    features = [Feature(name=name, likelihood="gaussian") for name in "abcd"]
-    features.append(Feature(name="stage", likelihood="categorical", levels=("a", "m", "z")))
-    part = posed(frame, FeatureSchema(features))
-    made = population(part)
-    nominal = [feature.name for feature in part.cohort.encoding.features].index("stage")
-    assert np.abs(np.delete(made.correlation[nominal], nominal)).min() > 0.5
-    assert list(dict.fromkeys(columns_of(part)[nominal][made.ascending[:, nominal]])) in (
-        [2.0, 3.0, 1.0],
-        [1.0, 3.0, 2.0],
-    )
-
-
 def test_features_that_do_not_vary_among_the_subjects_stay_as_they_are():
     part = mixed(2, n=60, missing=0.0)
     part = part.restricted_to(np.zeros(12, dtype=np.int64))

@@ -117,20 +117,6 @@ def hidden_groups(rng):
     return groups[problem.cohort.order], problem
 
 
-def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
-    raised = []
-    for seed in range(6):
-        problem, _ = posed(seed)
-        gains, _ = profile(problem, 4)
-        with monkeypatch.context() as without:
-            without.setattr(module, "_POLISHING_SWEEPS", 0)
-            before, _ = profile(problem, 4)
-        assert (gains[:-1] == before[:-1]).all()
-        raised.append(gains[-1] - before[-1])
-    assert min(raised) >= 0.0
-    assert max(raised) > 1.0
-
-
 def test_what_cannot_be_divided_gains_nothing():
     problem, _ = posed(0)
     same = problem.restricted_to(np.zeros(30, dtype=np.int64))

@@ -172,16 +172,6 @@ def test_a_scale_that_the_features_of_a_subject_share_is_kept():
     assert shared(straight.draw(np.random.default_rng(0))[1]) < 0.05
 
 
-def test_the_same_seed_gives_the_same_bits(skewed):
-    straight, population, draws = skewed
-    again = smoothed(straight)
-    assert again.bandwidth == population.bandwidth
-    (part, scores), (other, of_other) = again.draw(np.random.default_rng(0)), draws[0]
-    np.testing.assert_array_equal(scores, of_other)
-    np.testing.assert_array_equal(part.cohort.arrays.values, other.cohort.arrays.values)
-    assert not np.array_equal(draws[0][1], draws[1][1], equal_nan=True)
-
-
 @pytest.mark.parametrize("n_features", [1, 2])
 def test_cohorts_of_few_features_and_of_values_that_nobody_has(n_features):
     values = np.random.default_rng(0).normal(size=(40, n_features))

@@ -106,35 +106,6 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     assert one != result(problem, halves, any_shape=True, seed=1)
 
 
-def test_what_is_tested_and_the_population_do_not_depend_on_the_seed(monkeypatch):
-    from clinclust.engine.continuum import tested_node
-
-    problem, halves = continuum(0)
-    populations, gains, drawn = [], [], tested_node._of_draw
-    monkeypatch.setattr(tested_node, "_of_draw", lambda one, *rest: populations.append(one) or drawn(one, *rest))
-    monkeypatch.setattr(tested_node, "compared", lambda *given: gains.append(given[0]) or compared(*given))
-    for seed in range(2):
-        result(problem, halves, seed=seed, n_draws=8)
-    for one in gains:
-        np.testing.assert_array_equal(one, gains[0])
-    for one in populations:
-        np.testing.assert_array_equal(one.correlation, populations[0].correlation)
-
-
-def test_a_draw_does_not_depend_on_the_number_of_draws(monkeypatch):
-    from clinclust.engine.continuum import tested_node
-
-    problem, halves = continuum(0)
-    seen = {}
-    for n_draws in (8, 12):
-        monkeypatch.setattr(
-            tested_node, "compared", lambda *given, n=n_draws: seen.update({n: list(given[2])}) or compared(*given)
-        )
-        result(problem, halves, n_draws=n_draws)
-    for one, other in zip(seen[8], seen[12][:8], strict=True):
-        np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))
-
-
 def drawn_and_decided(problem, halves):
     drawn = []
     found = result(problem, halves, n_draws=100, advance=lambda: drawn.append(1))
@@ -183,11 +154,6 @@ def test_two_groups_are_told_from_a_continuum(any_shape):
     assert apart.p < 1e-3
     assert apart.excess > 20.0
     assert result(*continuum(1), any_shape=any_shape).p > 0.05
-
-
-@pytest.mark.simulation
-def test_one_factor_continua_are_rarely_split():
-    assert sum(result(*continuum(seed, 120)).p < 0.05 for seed in range(10)) <= 2
 
 
 def test_a_large_node_is_tested_in_a_sample(monkeypatch):

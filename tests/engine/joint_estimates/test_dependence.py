@@ -18,11 +18,9 @@ from clinclust.engine.joint_estimates.resolution import (
     within_clusters,
 )
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.settle import adjusted_rand_index, merge_gains, run_restarts, search_starts
+from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
 from clinclust.likelihoods import REGISTRY
 from clinclust.methods import PublishedMAPDP
 
@@ -96,16 +94,6 @@ def test_scores_and_mergers_are_differences_of_the_joint(missing):
         assert gains[first, second] == pytest.approx(merged - here, abs=1e-9)
 
 
-def test_the_search_finds_the_best_of_all_partitions(some):
-    for seed in some(range(12), few=3):
-        problem, *_ = posed(seed, 6, n_groups=2)
-        every = [np.array(labels) for labels in oracles.partitions(6)]
-        best = max(joint_of(problem, problem.partition(labels)) for labels in every)
-        starts = search_starts(6, np.random.SeedSequence(0).spawn(10))
-        found = run_restarts(problem, starts, SearchPlan(n_jobs=1))
-        assert max(restart.log_joint for restart in found) == pytest.approx(best, abs=1e-8)
-
-
 @pytest.mark.parametrize("likelihood", WITH_POWERS)
 def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
     frame, schema, groups = repeated(likelihood, 2, n=60)
@@ -113,13 +101,6 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
     for labels in (groups, np.zeros(60), np.arange(60) % 7):
         twice = log_joint(frame, labels, schema, block_weights={"same": 0.5})
         assert twice == pytest.approx(log_joint(frame.drop(columns="same_1"), labels, once), rel=1e-12)
-
-
-def test_what_a_feature_adds_at_power_one_is_what_it_adds_without_powers():
-    problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD, powers=None)
-    assert log_bases(problem.cohort, problem.model.prior).sum() == pytest.approx(problem.cohort.log_base, rel=1e-12)
-    back = problem.with_powers(0.5 * problem.model.powers).with_powers(problem.model.powers)
-    assert back.cohort.log_base == pytest.approx(problem.cohort.log_base, rel=1e-12)
 
 
 # --- the powers ---------------------------------------------------------------------------------------------------
@@ -179,24 +160,6 @@ def test_the_unit_of_a_cluster_does_not_matter():
     assert independent_share(*problem((values + 50.0) * rows)) == pytest.approx(
         independent_share(*problem(values + 50.0)), abs=0.05
     )
-
-
-@pytest.mark.parametrize("likelihood", few(["categorical", "gaussian", "ordinal"], 1))
-def test_independent_features_count_in_full_on_average(likelihood):
-    """Chance correlations of few subjects do not look like dependence."""
-    shares = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        features = [feature(f"x{place}", likelihood, block="all") for place in range(8)]
-        column = REGISTRY[likelihood].examples()[0].column
-        frame = {one.name: in_table(one, column(rng, np.zeros(60, dtype=int), 1)) for one in features}
-        problem = pose(
-            FeatureSchema(features).validate(pd.DataFrame(frame), warn=False), FeatureSchema(features), None, 3
-        )
-        members = np.arange(len(problem.cohort.encoding.features))  # by chance a feature may be constant
-        shares.append(block_weight(problem, members, np.zeros(60, dtype=np.int64)))
-    assert np.mean(shares) > 0.9
-    assert max(shares) <= 1.0
 
 
 def test_normal_measurements_with_one_correlation_count_for_what_the_formula_says():

@@ -47,26 +47,6 @@ def _joint(problem, labels, outlying):
     return log_joint(kept, new_partition(kept.cohort.arrays, labels))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_gain_of_an_indicator_is_the_change_of_the_joint(seed):
-    problem, labels, outlying = _posed(seed)
-    partition = new_partition(without_outlying(problem, outlying, SHARE).cohort.arrays, labels)
-    of_values = problem.cohort.arrays, problem.model, partition, np.flatnonzero(outlying), SHARE
-    computed = changes_that_raise(*of_values, -np.inf)  # those of continuous values that are clearly usual are skipped
-    gains = dict(zip(computed.values.tolist(), computed.gains.tolist(), strict=True))
-    assert not _missing(problem).flat[computed.values].any()
-    before, n_features = _joint(problem, labels, outlying), outlying.shape[1]
-    for subject in range(0, 60, 7):
-        for feature in np.flatnonzero(~_missing(problem)[subject]).tolist():
-            changed = outlying.copy()
-            changed[subject, feature] ^= True
-            gain = _joint(problem, labels, changed) - before
-            assert gains.get(subject * n_features + feature, min(gain, -0.01)) == pytest.approx(gain, abs=1e-7)
-    raising = changes_that_raise(*of_values, 0.5)
-    np.testing.assert_array_equal(raising.values, computed.only(computed.gains > 0.5).values)
-    np.testing.assert_array_equal(raising.clusters, labels[raising.values // n_features])
-
-
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_no_value_worth_setting_aside_is_skipped(name, coarsening):

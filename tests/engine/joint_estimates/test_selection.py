@@ -189,21 +189,6 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
     assert 0.0 < np.mean(selected) < 1.0
 
 
-@pytest.mark.parametrize("init", few(["search", "labels", "single"], 2))
-def test_the_trace_never_falls_and_ends_at_the_joint(init):
-    frame, schema, groups = _toy(3)
-    start = groups if init == "labels" else init
-    options = {"coarsening": 0.7}
-    model = PublishedMAPDP(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(frame)
-    assert (np.diff(model.log_joint_trace_) >= 0).all()
-    assert model.log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()
-    again = log_joint(frame, model.labels_, schema, model.hyperparameters_, 3.0, select_features=True, **options)
-    assert model.log_joint_ == pytest.approx(again, rel=1e-10)
-
-
-# --- where the search begins --------------------------------------------------------------------------------------
-
-
 def test_dependence_is_that_of_ranks_and_of_contingency_tables():
     rng = np.random.default_rng(1)
     x = rng.normal(size=150)
@@ -233,6 +218,9 @@ def test_dependence_is_that_of_ranks_and_of_contingency_tables():
     assert score("kind", "other") == pytest.approx(stats.chi2_contingency(table, correction=False)[0] / 2, rel=1e-9)
 
 
+# --- where the search begins --------------------------------------------------------------------------------------
+
+
 def test_relevant_and_irrelevant_features_are_told_apart(toy):
     model, _, groups = toy
     assert model.n_clusters_ == 2
@@ -252,31 +240,6 @@ def test_where_nothing_is_to_be_found_nothing_is():
     assert model.n_clusters_ == 1
     assert model.selected_features_ == []
     assert model.membership_.tolist() == [[1.0]] * 200
-
-
-def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
-    frame, schema, _ = _toy(7, n=60, n_irrelevant=12)
-    shuffled = np.random.default_rng(0).permutation(len(frame))
-    options = {"select_features": True, "n_restarts": 2, "random_state": 3}
-    one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
-    other = PublishedMAPDP(schema, n_jobs=2, **options).fit(frame.iloc[shuffled])
-    assert other.log_joint_ == one.log_joint_
-    assert other.selected_features_ == one.selected_features_
-    assert other.labels_.tolist() == one.labels_[shuffled].tolist()
-    assert other.membership_.tobytes() == one.membership_[shuffled].tobytes()
-    pd.testing.assert_frame_equal(other.restarts_, one.restarts_, check_exact=True)
-
-
-def test_where_all_features_differ_the_joint_is_that_of_partition_and_features():
-    groups = np.repeat([0, 1, 2], 60)
-    noise = np.random.default_rng(0).normal(size=(180, 5))
-    frame = pd.DataFrame(4.0 * groups[:, None] * [1.0, 1.0, -1.0, 1.0, 0.7] + noise).add_prefix("x")
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
-    assert model.selected_features_ == list(frame)
-    expected = log_joint(frame, model.labels_, schema, select_features=True)
-    assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
-    assert model.restarts_["log_joint"].max() == model.log_joint_
 
 
 # --- what the clusters then say -----------------------------------------------------------------------------------

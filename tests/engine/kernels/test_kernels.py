@@ -8,7 +8,6 @@ from scored import few
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import make_moves, write_scores
 from clinclust.engine.problem.problem import leave_one_out_scores, log_joint, pose
-from clinclust.engine.search.settle import merge_gains
 from clinclust.methods import PublishedMAPDP
 
 
@@ -40,17 +39,6 @@ def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, coars
             if k == 6 and alone:
                 moved = labels  # a new cluster instead of one's own changes nothing
             assert scores[i, k] - scores[i, labels[i]] == pytest.approx(_joint(problem, moved) - here, abs=1e-9)
-
-
-@pytest.mark.parametrize("coarsening", [1.0, 0.3])
-def test_the_gain_of_a_merger_is_the_difference_of_the_joint(coarsening):
-    problem = _problem(3, 30, coarsening)
-    labels = np.random.default_rng(3).permutation(np.repeat([0, 1, 2, 3], [14, 10, 5, 1]))
-    gains = merge_gains(problem, problem.partition(labels))
-    here = _joint(problem, labels)
-    for first, second in zip(*np.triu_indices(4, 1), strict=True):
-        merged = np.where(labels == second, first, labels)
-        assert gains[first, second] == pytest.approx(_joint(problem, merged) - here, abs=1e-9)
 
 
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])

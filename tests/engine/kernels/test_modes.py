@@ -1,10 +1,9 @@
-"""The dip against the nearest unimodal distribution function, and against hulls by brute force."""
+"""The dip against the distances from the hulls on both sides of every possible mode, by brute force."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from clinclust.engine.kernels.modes import dip
 
@@ -52,47 +51,6 @@ def by_all_modes(values):
 def test_it_is_the_smallest_over_all_modes_of_the_distance_from_both_hulls(name, seed, n):
     values = ordered(name, seed, n)
     assert dip(values) == pytest.approx(by_all_modes(values), abs=1e-9)
-
-
-def nearest_unimodal(x):
-    """Return the dip of Hartigan and Hartigan, by a linear program for each mode: the least sup |F - G|.
-
-    G is convex up to its limit at the mode from the left (variable m), and concave from its value there (variable n).
-    """
-    n, found = x.size, []
-    for m in range(n):
-        at_least = []  # rows (coefficients, bound): coefficients @ variables <= bound
-
-        def add(bound, *terms, rows=at_least):
-            row = np.zeros(n + 2)
-            for place, factor in terms:
-                row[place] += factor
-            rows.append((row, bound))
-
-        left, right = list(range(n)), [n if i == m else i for i in range(n)]
-        for i in range(n):
-            for place, share in ((right[i], (i + 1) / n), (left[i], i / n)):  # F leaps at each value
-                add(share, (place, 1.0), (n + 1, -1.0))
-                add(-share, (place, -1.0), (n + 1, -1.0))
-        add(0.0, (m, 1.0), (n, -1.0))
-        for i in range(n - 1):
-            add(0.0, (right[i], 1.0), (left[i + 1], -1.0))
-        for i in range(1, n - 1):
-            before, after = 1.0 / (x[i] - x[i - 1]), 1.0 / (x[i + 1] - x[i])
-            bend = [(right[i - 1] if i > m else left[i - 1], -before), (i, before + after), (left[i + 1], -after)]
-            if i != m:
-                add(0.0, *((place, factor if i < m else -factor) for place, factor in bend))
-        rows, bounds = zip(*at_least, strict=True)
-        cost = np.zeros(n + 2)
-        cost[-1] = 1.0
-        found.append(linprog(cost, A_ub=np.array(rows), b_ub=bounds, bounds=(0.0, 1.0)).fun)
-    return min(found)
-
-
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "ties"])
-def test_it_is_twice_the_distance_of_the_nearest_unimodal_distribution_less_a_step(name):
-    values = ordered(name, 3, 25)
-    assert dip(values) == pytest.approx(2.0 * nearest_unimodal(values) - 1.0 / 25, abs=1e-6)
 
 
 @given(name=st.sampled_from(sorted(SAMPLES)), seed=st.integers(0, 10**6), scale=st.sampled_from([0.25, 3.0, 700.0]))

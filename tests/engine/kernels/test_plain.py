@@ -5,10 +5,9 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.methods import PublishedMAPDP
 
 
 def _problem(seed, missing, coarsening=1.0):
@@ -65,21 +64,3 @@ def test_subjects_are_seated_where_the_plain_sweep_seats_them(seed):
     partition = new_partition(problem.cohort.arrays, np.full(26, -1), 40)
     make_moves(problem.cohort.arrays, problem.model, partition, order)
     assert partition.labels.tolist() == _plain_sweep(problem, np.full(26, -1), order).tolist()
-
-
-@pytest.mark.parametrize("n_clusters", [3, 8, 9])
-def test_the_best_cluster_is_that_of_the_highest_joint(n_clusters):
-    problem = _problem(5, 0.1)
-    labels = np.random.default_rng(0).permutation(np.arange(26) % n_clusters)
-    partition = new_partition(problem.cohort.arrays, labels)
-    best = find_best(problem.cohort.arrays, problem.model, partition, 0.0, n_clusters, up_to_date=False)
-    expected = [_joints(problem, labels, subject, n_clusters).argmax() for subject in range(26)]
-    assert best.tolist() == expected
-
-
-@pytest.mark.simulation
-def test_twenty_fits_have_the_same_bits():
-    frame, schema, _, _ = mixed_cohort(3, 80, EVERY_LIKELIHOOD * 2, missing=0.1)
-    fits = [PublishedMAPDP(schema, n_jobs=2, random_state=0, progress=False).fit(frame) for _ in range(20)]
-    assert len({(fit.labels_.tobytes(), fit.membership_.tobytes(), fit.log_joint_) for fit in fits}) == 1
-    assert len({fit.restarts_["log_joint"].to_numpy().tobytes() for fit in fits}) == 1

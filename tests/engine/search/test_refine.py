@@ -27,12 +27,8 @@ def problem_of_ties(n, d):
     """Return the problem of subjects with exponential columns as Gaussian: there are no groups, only ties."""
     values = np.random.default_rng(3).exponential(size=(n, d))
     schema = schema_for_array(values)
-    frame = schema.validate(schema_frame(values, schema), warn=False)
-    return pose(frame, schema, None, 3.0)
-
-
-def schema_frame(values, schema):
-    return pd.DataFrame(values, columns=list(schema.names))
+    frame = pd.DataFrame(values, columns=list(schema.names))
+    return pose(schema.validate(frame, warn=False), schema, None, 3.0)
 
 
 def searched(problem, **options):

@@ -1,7 +1,6 @@
 """Large cohorts: scans against the plain definition, and the search among a sample."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,7 @@ from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import leave_one_out_scores, pose
 from clinclust.engine.search import partitioned as scanning
-from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.settle import adjusted_rand_index, minimum_gain, settle
+from clinclust.engine.search.settle import adjusted_rand_index, minimum_gain
 from clinclust.methods import PublishedMAPDP
 
 
@@ -61,19 +59,6 @@ def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
     np.testing.assert_array_equal(parts.all_moved(of_parts).gathered()[0], whole.all_moved(of_whole).gathered()[0])
     assert of_parts.n_candidates == of_whole.n_candidates
     np.testing.assert_allclose(of_parts.statistics, of_whole.statistics, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_scans_settle_at_a_fixed_point_of_the_sweep_and_the_joint_never_falls(seed, pool):
-    problem, _ = _problem(seed, 400, likelihoods=LIKELIHOODS * 2, missing=0.1)
-    start = np.random.default_rng(seed).integers(6, size=400)
-    found = scanning.settled_by_scans(_in_clusters(problem, start, pool), SearchPlan(max_sweeps=100))
-    assert found.converged
-    assert (np.diff(found.trace) > 0.0).all()
-    labels, _ = found.partitions.gathered()
-    again = settle(problem, labels, np.arange(400), 100, Event())
-    assert again.trace == pytest.approx(found.trace[-1:], abs=1e-7)
-    np.testing.assert_array_equal(again.partition.labels, labels)
 
 
 def test_everybody_is_assigned_to_clusters_of_others(pool):

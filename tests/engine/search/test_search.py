@@ -78,12 +78,14 @@ def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
     assert (scores.max(axis=1) - scores[np.arange(90), labels] < 1e-6).all()
 
 
-def test_neither_the_number_of_threads_nor_the_order_of_the_subjects_changes_a_bit():
+@pytest.mark.parametrize("options", [{}, {"select_features": True}, {"missing": "mode"}])
+def test_neither_the_number_of_threads_nor_the_order_of_the_subjects_changes_a_bit(options):
     frame, schema, _, _ = mixed_cohort(5, n=120, likelihoods=LIKELIHOODS * 2)
     shuffled = np.random.default_rng(0).permutation(120)
-    first = PublishedMAPDP(schema, random_state=3, n_jobs=1, n_restarts=6).fit(frame)
-    second = PublishedMAPDP(schema, random_state=3, n_jobs=3, n_restarts=6).fit(frame.iloc[shuffled])
+    first = PublishedMAPDP(schema, random_state=3, n_jobs=1, n_restarts=6, **options).fit(frame)
+    second = PublishedMAPDP(schema, random_state=3, n_jobs=3, n_restarts=6, **options).fit(frame.iloc[shuffled])
     assert second.log_joint_ == first.log_joint_
+    assert second.selected_features_ == first.selected_features_
     assert second.labels_.tolist() == first.labels_[shuffled].tolist()
     assert second.membership_.tobytes() == first.membership_[shuffled].tobytes()
     pd.testing.assert_frame_equal(second.restarts_, first.restarts_, check_exact=True)
@@ -110,19 +112,6 @@ def test_other_models_of_partitions_are_searched_as_well(coarsening, some):
         problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening=coarsening)
         found.append(model.log_joint_ >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.95
-
-
-def test_a_column_without_values_changes_no_label():
-    frame, schema, _, _ = mixed_cohort(9, n=60)
-    empty = Feature(name="never_measured", likelihood="gaussian")
-    first = PublishedMAPDP(schema, random_state=3, n_restarts=6).fit(frame)
-    with pytest.warns(UserWarning, match="never_measured"):
-        second = PublishedMAPDP(FeatureSchema([empty, *schema]), random_state=3, n_restarts=6).fit(
-            frame.assign(never_measured=np.nan)
-        )
-    assert second.labels_.tolist() == first.labels_.tolist()
-    assert second.log_joint_ == first.log_joint_
-    assert second.uninformative_ == {"never_measured": "no observed value"}
 
 
 def test_restarts_stop_when_the_best_was_found_three_times():

@@ -50,34 +50,6 @@ def column_of(likelihood, values, **fields):
     return Column(known, theta, values.copy(), missing, np.ones(values.size, dtype=bool), 1)
 
 
-def test_bounds_hold_the_share_of_each_level():
-    """The scores of a level lie between the normal quantiles of the shares up to it."""
-    values = np.repeat([0.0, 1.0, 3.0], [1000, 600, 400])
-    column = column_of("ordinal", values, trials=4)
-    column.move(np.zeros(2000, dtype=np.int64))
-    column.draw_margins(np.random.default_rng(0))
-    low, high = column.bounds()
-    np.testing.assert_allclose(stats.norm.cdf(high[[0, 1000], 0]), [0.5, 0.8], atol=0.05)
-    np.testing.assert_allclose(low[1000:1600, 0], high[0, 0])
-    assert (low[1600:, 0] >= high[1000, 0]).all()  # nobody is at level 2
-    assert low[0, 0] == -6.0
-
-
-def test_a_nominal_level_is_told_by_one_score_after_the_other():
-    values = np.repeat([2.0, 0.0, 1.0], [1000, 600, 400])
-    column = column_of("categorical", values, levels=("a", "b", "c"))
-    column.move(np.zeros(2000, dtype=np.int64))
-    column.draw_margins(np.random.default_rng(0))
-    assert column.n_scores == 2
-    assert column.levels.tolist() == [2.0, 0.0, 1.0]
-    low, high = column.bounds()
-    np.testing.assert_allclose(stats.norm.cdf(high[0, 0]), 0.5, atol=0.05)  # of all
-    np.testing.assert_allclose(stats.norm.cdf(high[1000, 1]), 0.6, atol=0.05)  # of those not at the first
-    assert not np.isfinite([low[0, 1], high[0, 1]]).any()
-    assert not (column.tells() & ~column.is_missing[:, None])[:1000, 1].any()
-    assert (low[1000:, 0] == high[0, 0]).all()
-
-
 @pytest.mark.parametrize(
     ("likelihood", "fields", "values_of"),
     [

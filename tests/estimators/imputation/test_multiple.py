@@ -47,13 +47,6 @@ def test_draws_repeat_with_their_seed(cohort):
         assert not one.equals(three)
 
 
-def test_a_whole_table_is_returned_as_it_is():
-    frame, schema, _, _ = mixed_cohort(8, n=30, missing=0.0)
-    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
-    for table in model.multiple_imputations(frame, m=2, n_sweeps=1, random_state=0):
-        pd.testing.assert_frame_equal(table, schema.validate(frame, warn=False))
-
-
 def test_outlying_values_stay_and_described_columns_are_drawn():
     rng = np.random.default_rng(9)
     X = rng.normal(np.repeat([0.0, 6.0], 40)[:, None], 1.0, (80, 4))

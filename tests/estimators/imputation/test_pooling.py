@@ -1,11 +1,9 @@
-"""Rubin's rules: the numbers of mice and of statsmodels, and limits."""
+"""Rubin's rules: the numbers of mice, and limits."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
-from statsmodels.imputation.mice import MICE, MICEData
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -40,23 +38,6 @@ def test_the_numbers_are_those_that_mice_prints():
     expected = stats.t(pooled["df"]).ppf(0.975) * pooled["se"]
     np.testing.assert_allclose(pooled["upper"] - pooled["estimate"], expected, rtol=1e-12)
     np.testing.assert_allclose(pooled["estimate"] - pooled["lower"], expected, rtol=1e-12)
-
-
-@pytest.mark.simulation
-def test_the_standard_errors_are_those_of_statsmodels():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "y"])
-    frame["y"] += frame["x"]
-    frame = frame.mask(rng.random(frame.shape) < 0.2)
-    analysis = MICE("y ~ x + z", sm.OLS, MICEData(frame))
-    theirs = analysis.fit(n_burnin=2, n_imputations=6)
-    fits = analysis.results_list
-    ours = cc.pool_estimates(
-        [pd.Series(np.asarray(fit.params)) for fit in fits], [pd.Series(np.diag(fit.cov_params())) for fit in fits]
-    )
-    np.testing.assert_allclose(ours["estimate"], theirs.params, rtol=1e-12)
-    np.testing.assert_allclose(ours["se"], theirs.bse, rtol=1e-12)
-    np.testing.assert_allclose(ours["lambda"], theirs.frac_miss_info, rtol=1e-12)
 
 
 def test_equal_estimates_have_no_variance_between_and_lose_nothing():

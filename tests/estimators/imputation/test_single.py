@@ -81,34 +81,21 @@ def test_transforms_are_undone(transform, likelihood):
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_every_value_respects_the_limits_of_the_schema():
     rng = np.random.default_rng(3)
-    features = [
-        Feature(name="count", likelihood="poisson", minimum=2, maximum=6),
-        Feature(name="failures", likelihood="geometric", maximum=3, prior={"a": 0.05, "b": 3.0}),
-        Feature(name="years", likelihood="exponential", minimum=0.5, maximum=4),
-        Feature(name="crp", likelihood="gaussian", transform="log", maximum=9),
-        Feature(name="area", likelihood="gaussian", transform="sqrt"),
-        Feature(name="delta", likelihood="gaussian", minimum=-1, maximum=1),
-        Feature(name="heavy", likelihood="gaussian", transform="log", prior={"shape": 0.02}),
-        Feature(name="scale", likelihood="binomial", minimum=1, maximum=5),
-        Feature(name="stage", likelihood="binomial", levels=("0", "1", "1.5", "2")),
-        Feature(name="sex", likelihood="bernoulli", levels=("no", "yes")),
-    ]
-    n = 30
-    frame = pd.DataFrame(
-        {
-            "count": rng.integers(2, 7, n),
-            "failures": rng.integers(0, 4, n),
-            "years": rng.uniform(0.5, 4, n),
-            "crp": rng.uniform(0.1, 9, n),
-            "area": rng.uniform(0, 0.5, n),
-            "delta": rng.uniform(-1, 1, n),
-            "heavy": rng.lognormal(0, 1, n),
-            "scale": rng.integers(1, 6, n),
-            "stage": rng.choice(["0", "1", "1.5", "2"], n),
-            "sex": rng.choice(["no", "yes"], n),
-        }
-    )
-    schema = FeatureSchema(features)
+    n, levels = 30, ("0", "1", "1.5", "2")
+    columns = {
+        "count": ({"likelihood": "poisson", "minimum": 2, "maximum": 6}, rng.integers(2, 7, n)),
+        "failures": ({"likelihood": "geometric", "maximum": 3, "prior": {"a": 0.05, "b": 3.0}}, rng.integers(0, 4, n)),
+        "years": ({"likelihood": "exponential", "minimum": 0.5, "maximum": 4}, rng.uniform(0.5, 4, n)),
+        "crp": ({"likelihood": "gaussian", "transform": "log", "maximum": 9}, rng.uniform(0.1, 9, n)),
+        "area": ({"likelihood": "gaussian", "transform": "sqrt"}, rng.uniform(0, 0.5, n)),
+        "delta": ({"likelihood": "gaussian", "minimum": -1, "maximum": 1}, rng.uniform(-1, 1, n)),
+        "heavy": ({"likelihood": "gaussian", "transform": "log", "prior": {"shape": 0.02}}, rng.lognormal(0, 1, n)),
+        "scale": ({"likelihood": "binomial", "minimum": 1, "maximum": 5}, rng.integers(1, 6, n)),
+        "stage": ({"likelihood": "binomial", "levels": levels}, rng.choice(levels, n)),
+        "sex": ({"likelihood": "bernoulli", "levels": ("no", "yes")}, rng.choice(["no", "yes"], n)),
+    }
+    schema = FeatureSchema([Feature(name=name, **fields) for name, (fields, _) in columns.items()])
+    frame = pd.DataFrame({name: values for name, (_, values) in columns.items()})
     model = PublishedMAPDP(schema, n_restarts=2, concentration=20.0, random_state=0).fit(frame)
     filled = model.impute(pd.DataFrame({name: [None] * 2 for name in frame}, dtype=object))
     pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)

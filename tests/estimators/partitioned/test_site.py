@@ -73,11 +73,6 @@ def test_a_threshold_that_withholds_nothing_by_mistake_is_refused(fewest):
         a_site(fewest=fewest)
 
 
-def test_all_parameters_at_fault_are_named_at_once():
-    with pytest.raises(InputError, match=r"table .*; schema .*; fewest "):
-        cc.Site(None, None, fewest=0)
-
-
 @pytest.mark.parametrize(
     ("question", "sent", "named"),
     [
