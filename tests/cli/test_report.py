@@ -60,7 +60,7 @@ def test_the_next_step_is_the_last_line_and_on_the_page_and_runs_in_one_try(fit,
     schema = "" if command == "report" else "--schema schema.yaml"
     last = run(f"{command} '{table.name}' {model} {schema} --associations none").out.splitlines()[-1]
     (following,) = last.commands
-    assert f"<p>Next: clinclust {following}</p>" in unescape((out / "subtypes.html").read_text(encoding="utf-8"))
+    assert f"<p>Command: clinclust {following}</p>" in unescape((out / "subtypes.html").read_text(encoding="utf-8"))
     Path("table.xlsx").touch()  # of other work: it stays, and is not in the way
     assert (new := f"{out.name}-table.xlsx") in run(following).out
     assert {new, table.name} <= {*names_in()}
