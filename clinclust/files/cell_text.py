@@ -22,10 +22,9 @@ LONGEST_NUMBER = 64
 
 
 def compile_short(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Compile a pattern that matches no text of more than 64 characters, such as a signal or a genotype in a cell.
+    """Compile a pattern for `match` and `fullmatch` that fails at once for texts of more than 64 characters.
 
-    The work of most patterns of numbers grows with the square or the cube of the length. Use it with `match` and
-    `fullmatch`.
+    The work of most patterns of numbers grows with the square or the cube of the length.
     """
     return re.compile(rf"(?=(?s:.{{0,{LONGEST_NUMBER}}})\Z)(?:{pattern})", flags)
 

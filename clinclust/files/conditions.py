@@ -26,15 +26,17 @@ from clinclust.files.text_table import TableRead
 # Dates in a column whose cells say, together, whether the day or the month comes first.
 
 DateOrder = Literal["day-first", "month-first"]
-DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
+_ORDERED: dict[DateOrder, tuple[str, str]] = {"day-first": ("two", "one"), "month-first": ("one", "two")}
+DATE_ORDERS = tuple(_ORDERED)
 A_DAY = 86_400  # seconds
 
-_TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?"
-# `2024-05-31`, `2024/5/31 08:15`
-_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-./])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
-_YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-./])(?P<two>\d{{1,2}})\2(?P<year>\d{{4}}){_TIME}", re.ASCII)
-_SHORT_YEAR = re.compile(rf"\d{{1,2}}([-./])\d{{1,2}}\1\d{{2}}{_TIME}", re.ASCII)
-_PARTS = ("year", "month", "day", "hour", "minute", "second")
+# `2024-05-31`, `31.05.2024`, `5/31/24 08:15`: the year first with four digits, or last with four or two
+_DATE = re.compile(
+    r"(?=\d{4}\D\d+\D\d{1,2}(?!\d)|\d{1,2}\D\d+\D(?:\d{2}){1,2}(?!\d))"
+    r"(?P<one>\d+)(?P<mark>[-./])(?P<two>\d{1,2})(?P=mark)(?P<three>\d+)"
+    r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +50,18 @@ class DateColumn:
 
 def looks_like_date(text: str) -> bool:
     """Return whether a text is written as a date is, in any known notation."""
-    return any(pattern.fullmatch(text) for pattern in (_YEAR_FIRST, _YEAR_LAST, _SHORT_YEAR))
+    return _DATE.fullmatch(text) is not None
 
 
 def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: DateOrder | None) -> DateColumn | str:
-    """Return the dates of a column, or why they cannot be read: a clause that follows the name of the column.
+    """Return the dates of the cells that are `present`, or why they cannot be read: a clause that follows a name.
 
-    Each cell that is `present` must hold a date. With the year last, they are read in the order that was given or in
-    which all cells are dates. If both orders fit, points mean that the day comes first; other separators decide
-    nothing.
+    With the year last, they are read in the order that was given or in which all cells are dates. If both orders fit,
+    points mean that the day comes first; other separators decide nothing.
     """
     distinct = list(dict.fromkeys(texts[present].tolist()))
-    year_last = [match for text in distinct if (match := _YEAR_LAST.fullmatch(text)) is not None]
+    matches = filter(None, map(_DATE.fullmatch, reversed(distinct)))
+    marks = {match["mark"]: match[0] for match in matches if len(match["three"]) == 4}  # with the year last
     orders = DATE_ORDERS if order is None else (order,)
     by_order = {each: {text: _moment(text, each) for text in distinct} for each in orders}
     faults = {each: next((text for text in distinct if np.isnan(by_order[each][text])), None) for each in orders}
@@ -67,26 +69,24 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
         return say("not_all_dates", cells=" and ".join(wrong), orders="in one order" if order is None else order)
-    unclear = next((match[0] for match in year_last if match["mark"] != "."), None)
-    if len(fitting) > 1 and unclear is not None:
-        return say("day_or_month", date=quote_cell(unclear))
+    if len(fitting) > 1 and marks.keys() - {"."}:
+        return say("day_or_month", date=next(text for mark, text in marks.items() if mark != "."))
     cells = [by_order[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1
-    return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
+    return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if marks else None, was_derived)
 
 
 def _moment(text: str, order: DateOrder) -> float:
-    match = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
-    if match is None:
+    match = _DATE.fullmatch(text)
+    if match is None or max(map(len, match.group("one", "three"))) < 4:
         return np.nan
-    part = match.groupdict()
-    if "one" in part:
-        part["day"], part["month"] = (part["one"], part["two"])[:: -1 if order == "month-first" else 1]
+    names = ("one", "two", "three") if len(match["one"]) == 4 else ("three", *_ORDERED[order])
+    parts = (int(match[name] or 0) for name in (*names, "hour", "minute", "second"))
     try:
-        when = datetime.datetime(*(int(part[name] or 0) for name in _PARTS))  # type: ignore[arg-type]
+        when = datetime.datetime(*parts)  # type: ignore[arg-type]
     except ValueError:
         return np.nan
-    return (when - datetime.datetime.min).total_seconds() + float(part["part"] or 0)
+    return (when - datetime.datetime.min).total_seconds() + float(match["part"] or 0)
 
 
 # The language of ``where``: a condition on the columns of a table, which is never run as code.
@@ -171,9 +171,8 @@ def parsed(text: str) -> Condition:
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        raise InputError(
-            say("condition_not_understood", place=shown, before=quoted(text[:at].rstrip()[-40:]))
-        ) from None
+        message = say("condition_not_understood", place=shown, before=text[:at].rstrip()[-40:])
+        raise InputError(message) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -186,8 +185,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
 
     def compare(left: Operand, sign: str, right: Operand) -> Comparison:
         if (left.kind == "name") == (right.kind == "name"):
-            shown, other = (f"{operand.kind} {quoted(operand.text)}" for operand in (left, right))
-            raise InputError(say("no_column_and_value", left=shown, right=other))
+            raise InputError(say("no_column_and_value", left=left, right=right))
         if right.kind == "name":
             return Comparison(right.text, _TURNED.get(sign, sign), left)
         return Comparison(left.text, sign, right)
@@ -279,14 +277,13 @@ class Cells:
             return self.dates.moments, self.dates.moments
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
-            raise InputError(say("comma_decimal_or_thousands", name=quoted(self.name), example=quote_cell(example)))
+            raise InputError(say("comma_decimal_or_thousands", name=self.name, example=example))
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
         for text, (limit, number, _) in self._parts.items():
             low = high = self._number(number, self.marks)
-            if limit:
+            if limit and not np.isnan(low):
                 end = -np.inf if {"<", "≤"} & set(limit) else np.inf
-                low = high = low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))
-                low, high = (low, high) if np.isnan(low) else (end, high) if end < 0 else (low, end)
+                low, high = sorted((end, low if {"=", "≤", "≥"} & set(limit) else float(np.nextafter(low, end))))
             bounds[text] = low, high
         ends = np.array([bounds[text] for text in self.texts.tolist()]).reshape(-1, 2)
         return ends[:, 0], ends[:, 1]
@@ -306,15 +303,14 @@ class Cells:
         elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
-            raise InputError(say("compared_with_no_number", text=quoted(text), column=quoted(self.name)))
+            raise InputError(say("compared_with_no_number", text=text, column=self.name))
         return number
 
     def describe_notation(self) -> list[str]:
         """Return how the numbers or dates are read, in words; nothing if they are plain."""
         if self.looks_like_dates:
-            first = str(self.dates.order).removesuffix("-first")
-            is_told = self.dates.order is not None
-            return [f"dates of {quoted(self.name)} with the year last are read with the {first} first"] * is_told
+            order = (self.dates.order or "").replace("-", " ")
+            return [f"dates of {quoted(self.name)} with the year last are read with the {order}"] if order else []
         words = ["a decimal comma"] if self.marks.decimal else []
         words += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
         return [f"the numbers of {quoted(self.name)} are read with {' and '.join(words)}"] if words else []
@@ -364,7 +360,7 @@ class Reader:
     def __init__(self, read: TableRead, decimal: notation.DecimalMark | None, order_of_dates: DateOrder | None) -> None:
         self.read, self.decimal, self.order_of_dates = read, decimal, order_of_dates
         self._cells: dict[str, Cells] = {}
-        self._parts: list[tuple[Comparison, Cells, Mask, Mask]] = []  # the rows that meet it, and the unknown ones
+        self._parts: list[tuple[Comparison, Cells, BooleanArray]] = []
         self._remarks: list[str] = []
         self.unknown: Mask = np.zeros(len(read.frame), dtype=bool)
         self.dates: list[DateColumn] = []
@@ -395,9 +391,9 @@ class Reader:
         if condition.sign == IS_MISSING:
             return BooleanArray(cells.missing, np.zeros_like(cells.missing))
         met, is_known = self._compared(cells, condition)
-        met, unknown = met & ~cells.missing, ~is_known | cells.missing
-        self._parts.append((condition, cells, met, unknown))
-        return BooleanArray(met, unknown)
+        answer = BooleanArray(met & ~cells.missing, ~is_known | cells.missing)
+        self._parts.append((condition, cells, answer))
+        return answer
 
     def _compared(self, cells: Cells, comparison: Comparison) -> tuple[Mask, Mask]:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
@@ -414,13 +410,12 @@ class Reader:
             return _met(moments, moments, sign, moment)
         if cells.looks_like_dates and any(map(str.isdigit, text)):
             name = name_in_condition(cells.name, cells.number)
-            raise InputError(say("dates_compared", column=quoted(cells.name), text=quoted(text), name=name))
+            raise InputError(say("dates_compared", column=cells.name, text=text, name=name))
         if is_text and not is_order(sign):
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if comparison.value.decimals and cells.marks.decimal == ",":
-            first, second = text, comparison.value.decimals
-            raise InputError(say("list_with_decimal_commas", column=quoted(cells.name), first=first, second=second))
+            raise InputError(say("list_with_decimal_commas", column=cells.name, value=comparison.value))
         self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
         if not is_order(sign):  # a cell without a digit is certainly not this number
@@ -430,8 +425,8 @@ class Reader:
     def remarks(self) -> list[str]:
         """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
         unmet: dict[tuple[Cells, str], list[str]] = {}
-        for comparison, cells, met, _ in self._parts:
-            if not met.any():
+        for comparison, cells, answer in self._parts:
+            if not answer.any():
                 unmet.setdefault((cells, comparison.sign), []).append(comparison.value.text)
         remarks = [*self._remarks]
         for (cells, sign), texts in unmet.items():
@@ -441,9 +436,9 @@ class Reader:
             hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
             values = listed(map(quoted, texts))
             remarks.append(f"{quoted(cells.name)} {sign} {values} is met by no row ({held}).{hint}".rstrip("."))
-        names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
+        names = dict.fromkeys(cells.name for _, cells, answer in self._parts if (answer.isna() & self.unknown).any())
         if names:
-            remarks.append(say("rows_unknown", n_rows=self.unknown.sum(), columns=listed(dict.fromkeys(names))))
+            remarks.append(say("rows_unknown", n_rows=self.unknown.sum(), columns=names))
         return list(dict.fromkeys(remarks))
 
 

@@ -44,10 +44,7 @@ _LONGEST_LISTED = 80
 
 
 def redcap_choices(text: str) -> list[Choice]:
-    """Return the choices of a REDCap field, such as ``1, Male | 2, Female``.
-
-    A label may hold commas, and bars before what is no code. Of a repeated code, the first label counts.
-    """
+    """Return the choices of a REDCap field, ``1, Male | 2, Female``; labels may hold commas, and the first counts."""
     between = r"\|" if "|" in text else r"\\n|\n"
     parts = re.split(rf"(?:^|{between})\s*([^\s,|]{{1,100}})\s*,", text)
     choices: dict[str, str] = {}
@@ -57,10 +54,7 @@ def redcap_choices(text: str) -> list[Choice]:
 
 
 def coded_values(text: str) -> list[Choice]:
-    """Return the codes and labels of a cell such as ``1=male; 2=female`` or ``0: none, 1: mild``; none if it has none.
-
-    Labels may hold commas and semicolons. ``male=1, female=2`` is read too.
-    """
+    """Return the codes and labels of a cell: ``1=male; 2=female``, ``0: none, 1: mild``, ``male=1, female=2``."""
     text = _on_one_line(text)
     for sign in _SIGNS:
         code = r"[^=;|,]{1,80}?" if sign == "=" else r"[+-]?\w[\w.+-]{0,19}?"
@@ -267,10 +261,8 @@ def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, Colum
 
 
 def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
-    """Return the notes on the columns that REDCap adds to an export, by column, where no dictionary describes it.
-
-    An export has a column that only REDCap names, or a record in its first column and the status of a form in another.
-    """
+    """Return the notes on the columns that REDCap adds to an export, by column, where no dictionary describes it."""
+    # a column that only REDCap names, or a record in the first column and the status of a form in another
     columns, words = [str(name) for name in frame.columns], set(_OF_REDCAP["statuses"])
     statuses = [
         name
@@ -319,10 +311,9 @@ def _note_rows(rows: Sequence[Row], places: Places, *, is_redcap: bool) -> dict[
 def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: str | None = None) -> None:
     r"""Add the notes of a dictionary to those of a table, and warn of what is odd: a row for each variable or level.
 
-    A REDCap data dictionary is recognised by its headers. A codebook has a column of the names of variables, and
-    columns whose headers say in English, German, French or Spanish what they hold: label, unit, values, type, range,
-    .... InputError says which rows describe a variable twice or have no name, or that no column of the table is
-    described.
+    A REDCap data dictionary is recognised by its headers. A codebook has a column of the names of variables, and others
+    whose headers say in English, German, French or Spanish what they hold. InputError says which rows describe a
+    variable twice or have no name, or that no column of the table is described.
 
     >>> from pathlib import Path
     >>> import pandas as pd
@@ -348,7 +339,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
     headers = [canonical_text(header) for header in table.columns]
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
-        raise InputError(say("dictionary_of_subjects", headers=listed(map(quoted, sorted(shared)))))
+        raise InputError(say("dictionary_of_subjects", headers=sorted(shared)))
     places = Places()
     folds = {*map(folded, columns)}
     held = [_REDCAP.get(folded(header)) for header in headers]
@@ -357,7 +348,7 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         held = [_CODEBOOK.get(folded(header)) for header in headers]
         named = [place for place, meaning in enumerate(held) if meaning == "name"]
         if not named:
-            raise InputError(say("no_names_of_variables", headers=listed(map(quoted, table.columns))))
+            raise InputError(say("no_names_of_variables", headers=table.columns))
         # of several columns for names, the one with most names of columns of the table has them
         best = max(named, key=lambda place: len(folds & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))
         held = [meaning if meaning != "name" or place == best else None for place, meaning in enumerate(held)]
@@ -373,7 +364,6 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         row["code"] = row["code"] or row["values"]
         rows.append(row)
     described, names = dict[str, ColumnNotes](), dict[str, str]()
-    n_variables = len({row["name"] for row in rows if row["name"]})
     if not rows or is_redcap or {folded(row["name"]) for row in rows} & folds:
         described = _note_rows(rows, places, is_redcap=is_redcap)
         if not described:
@@ -384,8 +374,8 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         pairs = [(column, column if column in described else by_fold.get(folded(column), "")) for column in columns]
         names = {column: name for column, name in pairs if name and (name == column or n_columns[folded(name)] == 1)}
     if not names:  # what the dictionary holds is not shown: it may be of patients
-        n_variables = len(described) or n_variables
-        raise InputError(say("none_described", n_variables=n_variables, columns=listed(map(quoted, columns))))
+        n_variables = len(described) or len({row["name"] for row in rows if row["name"]})
+        raise InputError(say("none_described", n_variables=n_variables, columns=columns))
     notes = {column: described[name] for column, name in names.items()}
     if is_redcap:
         notes |= _note_added([column for column in columns if column not in notes], [row["form"] for row in rows])

@@ -24,13 +24,17 @@ from xml.etree.ElementTree import Element, iterparse
 
 import numpy as np
 import pandas as pd
+from openpyxl.styles.numbers import is_date_format, is_timedelta_format
+from openpyxl.utils import get_column_letter
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
+from openpyxl.worksheet.cell_range import CellRange
 
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
 from clinclust.files import say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, number_of, quote_cell, quoted
-from clinclust.files.layout import Area, SheetOptions, sheet_table
-from clinclust.files.text_table import TEXT, ColumnNotes, SheetRows, TableRead
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, number_of, quote_cell, quoted
+from clinclust.files.layout import SheetOptions, sheet_table
+from clinclust.files.text_table import TEXT, ColumnNotes, TableRead
 from clinclust.files.writing import plain_error
 
 # Check that a file can be read, and recognise its kind by content.
@@ -146,8 +150,7 @@ def recognise_kind(path: Path) -> tuple[str, list[str]]:
     if kind not in _KINDS:  # data of R are packed with gzip
         raise InputError(f"this is {kind if named is None or named in _KINDS else named}")
     says = f"ends in {quoted(suffix)}" if suffix else "does not say so"
-    remark = f"the file is {_KINDS[kind]['called']}, although its name {says}: read as such"
-    return kind, [] if kind == named else [remark]
+    return kind, [] if kind == named else [say("another_kind", kind=_KINDS[kind], says=says)]
 
 
 # Choose the sheet of a workbook that is the table.
@@ -162,8 +165,7 @@ def read_sheet_of_table(
 ) -> TableRead:
     """Return the table of the sheet that was asked for, by name or number, or else of the first that is one.
 
-    `sheets` are the name of each sheet with cells and whether it is hidden; `read` reads the sheet at a place. If the
-    options give the place of the table on its sheet, or are those of a codebook, the first sheet is read.
+    `sheets` are names, and whether each is hidden. With the place of the table, or of a codebook, the first is read.
     """
     names, sheet = [name for name, _ in sheets], options.sheet
     if not sheets:
@@ -172,29 +174,28 @@ def read_sheet_of_table(
         numbers = [str(number) for number in range(1, len(names) + 1)]
         if sheet in names or sheet in numbers:
             return read((names if sheet in names else numbers).index(sheet))
-        numbered = listed(map(": ".join, zip(numbers, names, strict=True)))
-        raise InputError(f"there is no sheet {quoted(sheet)}.{did_you_mean(sheet, names)} It has {numbered}")
+        numbered, hint = map(": ".join, zip(numbers, names, strict=True)), did_you_mean(sheet, names)
+        raise InputError(say("no_such_sheet", sheet=sheet, hint=hint, sheets=numbered))
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden] or [0]
-    first, name = visible[0], quoted(names[visible[0]])
-    others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != names[first]]
-    remark = f"read the first sheet, {name}; others are {listed(others)}: choose one by `sheet`"
+    first = names[visible[0]]
+    others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != first]
     try:
-        table = read(first)
+        table, remark = read(visible[0]), say("other_sheets", first=first, others=others)
     except InputError as error:
-        hint = f". If {name} is no table of subjects, choose another sheet by `sheet`: {listed(others)}"
-        raise InputError(f"{error.at_command_line}{hint if others else ''}") from error
+        hint = say("sheet_at_fault", first=first, others=others) if others else ""
+        raise InputError(f"{error.at_command_line}{hint}") from error
     is_free = options.header_row is None and options.rows is None and options.of_subjects
     if is_free and table.frame.shape[1] <= _FEW_COLUMNS and len(table.frame) < _FEW_ROWS:
-        tables: dict[str, TableRead] = {}
+        large: dict[str, TableRead] = {}
         for at in visible[1:13]:
             with suppress(InputError):
-                tables[quoted(names[at])] = read(at)
-        large = [at for at, it in tables.items() if it.frame.shape[1] > _FEW_COLUMNS and len(it.frame) >= _FEW_ROWS]
+                other = read(at)
+                if other.frame.shape[1] > _FEW_COLUMNS and len(other.frame) >= _FEW_ROWS:
+                    large[names[at]] = other
         if len(large) > 1:
-            raise InputError(say("several_sheets_of_subjects", first=name, others=listed(large)))
-        for other in large:
-            table = tables[other]
-            remark = f"read the sheet {other}: the first, {name}, is no table (`sheet` reads another)"
+            raise InputError(say("several_sheets_of_subjects", first=first, others=large))
+        for name in large:
+            table, remark = large[name], say("other_sheet", sheet=name, first=first)
     return replace(table, remarks=[remark, *table.remarks]) if others else table
 
 
@@ -207,7 +208,7 @@ _BUILT_IN = {str(at): shown for shown, numbers in _XLSX["formats"].items() for a
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
-_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
+_MOST_ROWS, _COLUMNS = 1_048_576, {get_column_letter(number): number for number in range(1, 16_385)}  # of Excel
 _NUMBER_OF_ROW = re.compile(r"[0-9]{1,7}")
 _MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
 
@@ -234,21 +235,19 @@ class _Workbook:
     """The sheets of an xlsx file, each a name, whether it is hidden, and its part; its parts by name in any case."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._excel = package("openpyxl", "an xlsx file")
         try:
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
             raise InputError(f"this is not an xlsx file, or a damaged one: {_REPAIR_OF_XLSX}") from None
-        self._parts = {_key(part.filename): part for part in self._zip.infolist()}
+        self._parts = {self._key(part.filename): part for part in self._zip.infolist()}
         top = self._related("").values()
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
         related = self._related(book)
         self.sheets: list[tuple[str, bool, str]] = []
-        self._dates = self._excel.utils.datetime
-        self._epoch = self._dates.WINDOWS_EPOCH
+        self._epoch = WINDOWS_EPOCH
         for tag, element in self._elements(book, "sheet", "workbookPr"):
             if tag == "workbookPr" and element.get("date1904") in _YES:
-                self._epoch = self._dates.MAC_EPOCH
+                self._epoch = MAC_EPOCH
             elif tag == "sheet":
                 relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
                 kind, part = related.get(relation, ("", ""))
@@ -257,18 +256,18 @@ class _Workbook:
         parts = dict(related.values())
         texts = self._elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
         self._shared = [_text_of(element) for _, element in texts]
-        shown, self._shown, formats = dict(_BUILT_IN), {0: "number"}, self._excel.styles.numbers
+        shown, self._shown = dict(_BUILT_IN), {0: "number"}
         for tag, element in self._elements(parts["styles"], "numFmt", "cellXfs") if "styles" in parts else ():
             if tag == "numFmt":
                 code = element.get("formatCode", "")
-                other = "date" if formats.is_date_format(code) else "number"
-                shown[element.get("numFmtId", "")] = "duration" if formats.is_timedelta_format(code) else other
+                other = "date" if is_date_format(code) else "number"
+                shown[element.get("numFmtId", "")] = "duration" if is_timedelta_format(code) else other
             elif numbers := [style.get("numFmtId", "0") for style in element if _local(style.tag) == "xf"]:
                 self._shown = {at: shown.get(number, "number") for at, number in enumerate(numbers)}
 
     def _elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
         """Yield the wanted elements of a part with their names; InputError if it is damaged."""
-        part = self._parts.get(_key(name))
+        part = self._parts.get(self._key(name))
         if part is None:
             raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR_OF_XLSX}")
         if part.file_size > (most := max(_SMALL, _MOST_UNPACKED * part.compress_size)):
@@ -281,6 +280,10 @@ class _Workbook:
                 if tag in _LARGE:
                     element.clear()
 
+    @staticmethod
+    def _key(name: str) -> str:
+        return posixpath.normpath("/" + name.replace("\\", "/").lstrip("/")).casefold()
+
     def _related(self, part: str) -> dict[str, tuple[str, str]]:
         """Return the kind and the name of each part that a part is related to, by the id of the relation."""
         folder, name = posixpath.split(part)
@@ -292,41 +295,34 @@ class _Workbook:
 
     def read_sheet(self, at: int, options: SheetOptions) -> TableRead:
         """Return the table of a sheet. A cell that could be wrong is refused or reported."""
-        rows, last, faults, errors = SheetRows(options.header_row, options.rows), 0, Places(), Places()
-        merged, hidden_rows, cells = list[Area](), set[int](), self._excel.utils.cell
-        columns = {cells.get_column_letter(number): number for number in range(1, _MOST_COLUMNS + 1)}
+        rows, last, faults, errors = options.empty_sheet, 0, Places(), Places()
+        merged, hidden_rows = list[CellRange](), set[int]()
         for tag, element in self._elements(self.sheets[at][2], "row", "mergeCell"):
-            if tag == "row":
-                stated = element.get("r", str(last + 1))
-                number = int(stated) if _NUMBER_OF_ROW.fullmatch(stated) else 0
-                if last < number <= _MOST_ROWS:
-                    last = number
-                    texts, column = list[str](), 0
-                    for cell in (child for child in element if _local(child.tag) == "c"):
-                        place = cell.get("r") or f"{cells.get_column_letter(column + 1)}{number}"
-                        at_cell = columns.get(place.removesuffix(stated), 0)
-                        if at_cell <= column:
-                            faults[_MISPLACED].append(place)
-                            continue
-                        column = at_cell
-                        if len(cell) and (text := self._read_cell(place, cell, faults, errors)):
-                            texts += [""] * (column - len(texts))
-                            texts[column - 1] = text
-                    rows.add(number, texts)
-                else:
-                    faults[_MISPLACED].append(f"row {stated} after row {last}")
-                if element.get("hidden") in _YES:
-                    hidden_rows.add(last)
-            elif tag == "mergeCell":
-                with suppress(ValueError):
-                    begin, top, end, bottom = cells.range_boundaries(element.get("ref", ""))
-                    merged.append((top or 0, begin or 0, bottom or 0, end or 0))
-        name = quoted(self.sheets[at][0])
+            if tag == "mergeCell":
+                with suppress(ValueError, TypeError):  # of whole rows, or nowhere
+                    merged.append(CellRange(element.get("ref", "")))
+                continue
+            stated, texts, column = element.get("r", str(last + 1)), list[str](), 0
+            number = int(stated) if _NUMBER_OF_ROW.fullmatch(stated) else 0
+            if not last < number <= _MOST_ROWS:
+                faults[_MISPLACED].append(f"row {stated} after row {last}")
+                continue
+            for cell in (child for child in element if _local(child.tag) == "c"):
+                place = cell.get("r") or f"{get_column_letter(column + 1)}{number}"
+                if (at_cell := _COLUMNS.get(place.removesuffix(stated), 0)) <= column:
+                    faults[_MISPLACED].append(place)
+                    continue
+                column = at_cell
+                if len(cell) and (text := self._read_cell(place, cell, faults, errors)):
+                    texts += [*[""] * (column - len(texts) - 1), text]
+            rows.add(number, texts)
+            last = number
+            if element.get("hidden") in _YES:
+                hidden_rows.add(number)
         if wrong := faults.sentences():
-            check = "open the file in Excel or LibreOffice, check these, and save it again:"
-            raise InputError("\n  - ".join([f"sheet {name} cannot be read; {check}", *wrong]))
+            raise InputError("\n  - ".join([say("unsound_sheet", name=self.sheets[at][0]), *wrong]))
         if not rows.first:
-            raise InputError(f"sheet {name} is empty")
+            raise InputError(f"sheet {quoted(self.sheets[at][0])} is empty")
         table = sheet_table(rows, options, merged)
         hidden = [f"row {row}" for row in (table.frame.index + 2).tolist() if row in hidden_rows]
         errors["hidden, and read like the other rows"] += hidden
@@ -349,7 +345,7 @@ class _Workbook:
         if kind == "str":
             return _unescaped(value)
         value = value.strip()
-        try:
+        with suppress(ValueError, LookupError):
             if kind == "n":
                 return self._read_number(place, value, self._shown[int(cell.get("s", "0"))], errors)
             if kind == "s" and value.isdecimal():
@@ -361,8 +357,6 @@ class _Workbook:
             if kind == "e":
                 errors["spreadsheet errors kept as text"].append(f"{place} ({value})")
                 return value
-        except (ValueError, LookupError):
-            pass
         faults["cells with a value that their type does not have"].append(f"{place} ({quote_cell(value)})")
         return ""
 
@@ -373,16 +367,12 @@ class _Workbook:
         if shown == "number":
             return text
         # Excel counts a 29 February 1900 that never was, as day 60.
-        is_date = days >= 0 and (self._epoch == self._dates.MAC_EPOCH or not 60 <= days < 61)
+        is_date = days >= 0 and (self._epoch == MAC_EPOCH or not 60 <= days < 61)
         if is_date or shown == "duration":
             with suppress(OverflowError):
-                return canonical_text(self._dates.from_excel(days, self._epoch, timedelta=shown == "duration"))
+                return canonical_text(from_excel(days, self._epoch, timedelta=shown == "duration"))
         errors[say("no_date")].append(place)
         return text
-
-
-def _key(name: str) -> str:
-    return posixpath.normpath("/" + name.replace("\\", "/").lstrip("/")).casefold()
 
 
 def read_xlsx(path: Path, kind: str, options: SheetOptions) -> TableRead:
@@ -439,10 +429,11 @@ def read_by_calamine(path: Path, kind: str, options: SheetOptions) -> TableRead:
         return json.loads(run.stdout)
 
     def read(at: int) -> TableRead:
-        rows, (cells, ranges) = SheetRows(options.header_row, options.rows), ask(str(at))
+        rows, (cells, ranges) = options.empty_sheet, ask(str(at))
         for number, row in enumerate(cells, 1):
             rows.add(number, [cell if cell == "" or isinstance(cell, str) else canonical_text(cell) for cell in row])
-        merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
+        with guarded(f"{kind} workbook", _REPAIR):  # merged cells beyond the last
+            merged = [CellRange(None, left + 1, top + 1, right + 1, end + 1) for (top, left), (end, right) in ranges]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
 
@@ -468,11 +459,7 @@ def read_parquet(path: Path, kind: str, options: SheetOptions) -> TableRead:
 
 
 def _frame_of_arrow(table: Any) -> pd.DataFrame:
-    """Return what was read of a parquet file as a DataFrame, in which a named index is a column.
-
-    Columns of bytes are text, as some programs store text. InputError is raised for lists and records in cells, errors
-    of pyarrow for text that is not UTF-8.
-    """
+    """Return what was read of a parquet file, with a named index as a column, and bytes, if they are text, as texts."""
     import pyarrow
 
     unusable = []
@@ -486,7 +473,7 @@ def _frame_of_arrow(table: Any) -> pd.DataFrame:
         except pyarrow.ArrowException:
             unusable.append(column.name)
     if unusable:
-        raise InputError(say("cells_of_several_values", columns=listed(map(quoted, unusable))))
+        raise InputError(say("cells_of_several_values", columns=unusable))
     table.validate(full=True)  # else text that is not UTF-8 fails later
     # A float, for the missing values of whole numbers, would change the digits of long ones.
     frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
@@ -596,11 +583,9 @@ def _is_parquet(file: Path) -> bool:
 
 
 def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
-    """Return a table as a Dask DataFrame, and its partitions; InputError lists all files that cannot be read.
+    """Return a table as a Dask DataFrame, and its partitions; the index is the number of the row in its file, from 0.
 
-    So it does of folders in the folder that hold parquet files, whose rows would be left out.
-
-    Columns and their types may differ from file to file. The index is the number of the row in its file, from 0.
+    InputError lists all files that cannot be read, and folders in the folder, whose rows would be left out.
     """
     try:
         import dask.dataframe
@@ -609,7 +594,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
     if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
-        raise InputError(say("parquet_in_folders", folders=listed(folders)))
+        raise InputError(say("parquet_in_folders", folders=folders))
     parts, problems, empty = list[Part](), list[str](), None
     files = filter(_is_parquet, table.glob("*"))
     for file in sorted(files, key=lambda path: natural_sort_key(path.name)) or [table]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from openpyxl.worksheet.cell_range import CellRange
 
 from clinclust.arrays import Mask
 from clinclust.data import data
@@ -23,7 +24,7 @@ from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableR
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
-Area = tuple[int, int, int, int]  # merged cells: first row, first column, last row, last column, from 1
+Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,16 @@ class SheetOptions:
     of_subjects: bool = True
     most_columns: int | None = None
 
-    def may_be_subject(self, number: int) -> bool:
-        """Return whether the user did not exclude this row."""
-        return self.rows is None or number in self.rows
+    @property
+    def empty_sheet(self) -> SheetRows:
+        """A sheet without rows, which will keep as many of the first as are needed to find the header."""
+        return SheetRows(self.rows.ranges[0][0] if self.header_row == 0 and self.rows else self.header_row or 0)
 
 
 # What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject.
 
-_UNITS = data("tables")["units"]
+_TABLES = data("tables")
+_UNITS = _TABLES["units"]
 # `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
 _UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
 BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
@@ -62,10 +65,7 @@ _NUMBERS, _DATES = "numbers", "dates"
 
 
 def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str, bool, Texts] | None:
-    """Return what the first of some rows below the header holds, whether this is certain, and texts of the columns.
-
-    None if it looks like a subject. In a codebook, whose rows are not `of_subjects`, only units are sure to explain.
-    """
+    """Return what the first row below the header holds if no subject, whether this is certain, and texts of columns."""
     if units := _read_units(rows, names):
         return "units", True, units
     every = rows[0][1]
@@ -78,8 +78,7 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
     holds_ids = [all(map(_IMPORT_ID.match, row.values())) for _, row in rows[:2]]
     if any(holds_ids):
         return "the survey program's own words", True, {} if holds_ids[0] else texts
-    types = set(data("tables")["types"]["words"])
-    if len(texts) >= _FEWEST_COLUMNS and types.issuperset(map(str.casefold, texts.values())):
+    if len(texts) >= _FEWEST_COLUMNS and {*map(str.casefold, texts.values())} <= {*_TABLES["types"]["words"]}:
         return "the types of the columns", True, {}
     meanings, words, n_values = {}, set[str](), 0
     for place, text in texts.items():
@@ -104,8 +103,7 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
 
 def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     """Return the unit of each column above numbers if the first row holds units; else none."""
-    units: dict[int, str] = {}
-    n_known = n_others = 0
+    units, n_known, n_others = dict[int, str](), 0, 0
     if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
         return {}
     for place, text in rows[0][1].items():
@@ -172,81 +170,77 @@ _MOST_BELOW = 4  # rows of units and explanations between the names and the subj
 
 @dataclass
 class Header:
-    """The names of the columns; dictionaries are by the number of a column, from 1."""
+    """The names of the columns and the notes on them, by the number of a column, from 1."""
 
     names: dict[int, str]
-    last: int  # the number of its last row, with its units and explanations; 0 if there is no header
-    rows: Sequence[Row]  # those that the names were read from; none if the user said that there is no header
-    groups: Texts = field(default_factory=dict)
-    units: dict[int, str] = field(default_factory=dict)
-    explanations: dict[int, str] = field(default_factory=dict)
+    last: int = 0  # the number of its last row, with its units and explanations
+    rows: Sequence[Row] = ()  # those that the names were read from
+    notes: dict[int, ColumnNotes] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    doubts: list[_Doubt] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+
+    def notes_on(self, place: int) -> ColumnNotes:
+        """Return the notes on a column; a name such as ``CRP (mg/L)`` ends in a unit."""
+        notes, name = self.notes.get(place, ColumnNotes()), self.names.get(place, "")
+        match = BRACKETED.fullmatch(notes.label or name)
+        if match is None or not (match[1] and _UNIT.fullmatch(match[2])):
+            return notes
+        return replace(notes, label=match[1], unit=notes.unit or match[2])
 
 
-_Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
-
-
-def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[Area], options: SheetOptions) -> Header:
-    """Return the names of the columns, from the first rows of a sheet that hold anything.
-
-    InputError is raised if the row that the user named as the header holds nothing, or is among the subjects.
-    """
+def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[CellRange], options: SheetOptions) -> Header:
+    """Return the header among the first rows of a sheet; InputError if the one that was asked for cannot be it."""
     header_row, subjects = options.header_row, options.rows
     rows: list[Row] = [(number, texts_in(texts, 1)) for number, texts in lines]
     if header_row == 0:
-        filled = set().union(*(texts for number, texts in rows if options.may_be_subject(number)))
+        filled = set().union(*(texts for number, texts in rows if subjects is None or number in subjects))
         names = {place: f"column {place}" for place in sorted(filled)}
-        shown = listed(map(quoted, names.values()))
-        remark = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
-        return Header(names, 0, [], remarks=[remark])
+        return Header(names, remarks=[say("no_header", n_columns=len(names), names=names.values())])
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.ranges[0][0]]
     numbers = [number for number, _ in rows]
     if header_row is not None and header_row not in numbers:
-        raise InputError(say("empty_header_row", row=header_row, rows=listed(numbers)))
+        raise InputError(say("empty_header_row", row=header_row, rows=numbers))
     at = _below_titles(rows, merged) if header_row is None else numbers.index(header_row)
-    groups, (number, upper) = _find_groups(rows, at, merged), rows[at]
-    if groups is None:
-        # spaces around the names stay, unless two of them are joined
-        header = Header({place: dict(lines)[number][place - 1] for place in upper}, number, rows[at : at + 1])
-    else:
-        headings, joined = groups
-        header = Header(joined, rows[at + 1][0], rows[at : at + 2], headings)
+    (number, upper), joined = rows[at], _join_two_rows(rows, at, merged)
+    # spaces around the names stay, unless two of them are joined
+    names = {place: dict(lines)[number][place - 1] for place in upper}
+    header = joined or Header(names, number, rows[at : at + 1])
     below, last = rows[at + len(header.rows) :], header.last
     if titles := dict(rows[:at]):
-        held = listed(quote_cell(next(iter(texts.values()))) for texts in titles.values())
+        cells = [next(iter(texts.values())) for texts in titles.values()]
         more = "" if header_row is not None else ". If that is wrong, give the row of the header: header_row=N"
-        header.remarks.append(say("titles_above", row=number, rows=rows_named([*titles]), cells=held, more=more))
-    if groups is not None:
-        example = next((header.names[place] for place in header.groups if place in header.names), "")
-        header.remarks.append(say("header_of_two_rows", first=number, last=last, name=quoted(example)))
+        header.remarks.append(say("titles_above", row=number, rows=titles, cells=cells, more=more))
+    if joined is not None:
+        example = joined.names[min(joined.notes, default=min(joined.names))]
+        header.remarks.append(say("header_of_two_rows", first=number, last=last, name=example))
     if subjects is not None and last in subjects:
         raise InputError(say("header_among_subjects", rows=subjects.text, row=last))
-    if options.of_subjects and groups is None and header_row is None:
+    if options.of_subjects and joined is None and header_row is None:
         # a row that is the same as the names, on another page, tells nothing
         others = [(0, {}), *((n, row) for n, row in below if any(row.get(at) != name for at, name in upper.items()))]
-        signs = [(name, _compare(name, _below(others, place))) for place, name in upper.items()]
-        like = [quote_cell(name) for name, sign in signs if sign > 0]
-        if like and len(like) > sum(sign < 0 for _, sign in signs):
-            header.doubts.append((say("header_like_subject", row=last, cells=listed(like)), ()))
+        signs = {place: _compare(name, _below(others, place)) for place, name in upper.items()}
+        like = [name for place, name in upper.items() if signs[place] > 0]
+        if like and len(like) > [*signs.values()].count(-1):
+            header.doubts.append((say("header_like_subject", row=last, cells=like), ()))
             return header
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         explained = _explain(below[at:], header.names, options.of_subjects)
         if explained is None or (subjects is not None and number >= subjects.ranges[0][0]):
             break
         what, is_certain, by_column = explained
-        why = f"{what} ({listed(map(quote_cell, texts.values()))})"
         if not is_certain and subjects is None:
-            header.doubts.append((say("row_in_doubt", row=number, why=why), [number]))
+            header.doubts.append((say("row_in_doubt", row=number, what=what, cells=texts.values()), [number]))
             break
-        (header.units if what == "units" else header.explanations).update(by_column)
-        header.remarks.append(say("row_explains", row=number, why=why))
+        for place, text in by_column.items():
+            noted, text = header.notes.get(place, ColumnNotes()), " ".join(text.split())
+            header.notes[place] = replace(noted, unit=text) if what == "units" else replace(noted, description=text)
+        header.remarks.append(say("row_explains", row=number, what=what, cells=texts.values()))
         header.last = number
     return header
 
 
-def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
+def _below_titles(rows: Sequence[Row], merged: Sequence[CellRange]) -> int:
     """Return the place of the first row that is no title above the table; 0 without one, or it is not clear.
 
     A header below titles names every column that has a value below it, each once, and none by a number. The first
@@ -254,7 +248,7 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
     """
     width = len(set().union(*(texts for _, texts in rows)))
     for at, (number, names) in enumerate(rows):
-        if _find_groups(rows, at, merged) is not None:
+        if _join_two_rows(rows, at, merged) is not None:
             return at
         is_title = len(names) <= _MOST_IN_TITLE and 2 * len(names) < width
         if at and not is_title and 1 < len(names) == len({*names.values()}):
@@ -262,14 +256,14 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
             has_all = not lacking or (max(lacking) < min(names) and _are_names(names, rows[at:]))
             if has_all and not any(map(looks_like_number, names.values())):
                 return at
-        spans_all = any(top <= number <= end and right - left + 1 >= width > 1 for top, left, end, right in merged)
-        if not is_title and not spans_all:
+        widest = max((area.size["columns"] for area in merged if area.min_row <= number <= area.max_row), default=0)
+        if not is_title and not widest >= width > 1:
             return 0
     return 0
 
 
-def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[Texts, dict[int, str]] | None:
-    """Return the headings of groups of columns, if the row at this place holds such, and the names joined with them.
+def _join_two_rows(rows: Sequence[Row], at: int, merged: Sequence[CellRange]) -> Header | None:
+    """Return the header whose upper row, at this place, holds headings of groups of columns; None if it does not.
 
     The row below must complete the names. Merged cells prove a group; without them, either the first column has its
     name in the upper row alone, or several headings begin right of it. And numbers, not names, must be below one of
@@ -277,31 +271,31 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[
     """
     if at + 2 >= len(rows) or rows[at + 1][0] != rows[at][0] + 1:
         return None
-    (number, upper), (_, lower), below = rows[at], rows[at + 1], rows[at + 2 :]
-    first, width = min(upper.keys() | lower), max(upper.keys() | lower)
-    is_complete = set().union(*(texts for _, texts in below)) <= upper.keys() | lower and lower.keys() - upper
+    (number, upper), (last, lower), below = rows[at], rows[at + 1], rows[at + 2 :]
+    places = sorted(upper.keys() | lower)
+    first, width = places[0], places[-1]
+    is_complete = set().union(*(texts for _, texts in below)) <= {*places} and lower.keys() - upper
     is_title = upper.keys() == {first}  # its cells may be merged over a part of the table
     if not is_complete or is_title or any(map(looks_like_number, lower.values())):
         return None
     # `Blood` merged over `crp` and `hb` gives `Blood - crp` and `Blood - hb`
-    spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left in upper}
-    spans = {left: right for left, right in spans.items() if left < right <= width and right - left + 1 < width}
-    groups, heading, last = dict[int, str](), "", 0
-    for place in range(first, width + 1):
+    flat = [area for area in merged if area.min_row == area.max_row == number and area.min_col in upper]
+    spans = {area.min_col: area.max_col for area in flat if area.size["columns"] > 1}
+    names, notes, heading, end = dict[int, str](), dict[int, ColumnNotes](), "", 0
+    for place in places:
         if place in upper:
-            heading, last = upper[place], spans.get(place, place) if spans else width
-        if place in lower and place <= last:
-            groups[place] = heading
-    joined = {
-        place: f"{groups[place]} - {lower[place]}" if place in groups else lower.get(place) or upper[place]
-        for place in sorted(upper.keys() | lower)
-    }
-    if len(set(joined.values())) < len(joined):
+            heading, end = upper[place], spans.get(place, place) if spans else width
+        names[place] = lower.get(place) or upper[place]
+        if place in lower and place <= end:
+            notes[place] = ColumnNotes(lower[place], section=heading)
+            names[place] = f"{heading} - {lower[place]}"
+    if len(set(names.values())) < len(names):
         return None
     is_named_above = first in upper and first not in lower
     begins_beside = first not in upper and 1 < len(upper) <= width / 2 and len(lower) == width - first + 1
     has_numbers = any(share_of_numbers(_below(rows[at + 1 :], place)) >= _HALF for place in lower)
-    return (groups, joined) if spans or (has_numbers and (is_named_above or begins_beside)) else None
+    is_proved = spans or (has_numbers and (is_named_above or begins_beside))
+    return Header(names, last, rows[at : at + 2], notes) if is_proved else None
 
 
 # Rows that hold totals, means or counts of the rows above them, between the subjects or below them.
@@ -309,10 +303,10 @@ def _find_groups(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> tuple[
 # Frames hold the rows below the header as text; their labels plus 2 are row numbers. `kept` says which of them may be
 # subjects.
 
-_WORDS = data("tables")["totals"]
+_WORDS = _TABLES["totals"]
 _LONG = "|".join([*_WORDS["figures"].values(), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
-_ANY_FIGURE = ("sum", "mean", "count")  # what a total without a word of its own, such as "all", may hold
+_BY_FIGURE = {figure: f"{words}|{_WORDS['short'].get(figure, '(?!)')}" for figure, words in _WORDS["figures"].items()}
 # `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
 _BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
@@ -322,7 +316,7 @@ _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['peop
 # what may follow the word of a total: `: 12`, ` (n = 24)`, ` of patients`; not ` Station 3`
 _REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\W*", re.IGNORECASE)
 # `Ward 3`, `Group B: controls`, `Station Nord`
-_GROUP = compile_short(rf"(?:{data('tables')['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
+_GROUP = compile_short(rf"(?:{_TABLES['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
 # identifiers such as `P33`, `A-12` or `ABC`, and no name such as `Miller`
 _CODE = compile_short(r"\S*\d\S*|\w{1,5}")
 _COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
@@ -361,30 +355,20 @@ def _filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
 
 
 def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -> list[Finding]:
-    """Return the rows that are certainly totals, and those that say so, but agree with no rows above.
-
-    A total has the word of one, or no name, and its numbers are figures of the rows above it or since the last total.
-    """
+    """Return the rows that are totals of the rows above or since the last one, and those that say so without reason."""
     places, claimed, begin = np.arange(len(frame)), ~kept, 0
-    by_row: dict[int, _Claim] = {}
-    blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
-    if blank.size <= min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):  # nearly all others have a name
-        by_row = {at: _Claim(at, -1, texts_in(frame.iloc[at])) for at in blank.tolist()}
-    claims = sorted((by_row | {claim.at: claim for claim in _with_words(frame, kept)}).values())
+    claims = _find_claims(frame, kept)
     if not claims:
         return []
-    counted = np.ones(len(frame), dtype=bool)  # a total counts subjects, and no other total
-    counted[[claim.at for claim in claims if claim.place >= 0 and claim.is_total]] = False
 
     def write_plainly(text: str) -> str:
         text = text.strip()
         return (notation.number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text
 
     columns = sorted(set().union(*(claim.texts for claim in claims)))
-    cells = {at: frame.iloc[:, at].tolist() for at in columns}
-    numbers = pd.DataFrame({at: numbers_of(list(map(write_plainly, texts))) for at, texts in cells.items()})
+    cells = {at: list(map(write_plainly, frame.iloc[:, at])) for at in columns}
+    numbers, filled = pd.DataFrame({at: numbers_of(texts) for at, texts in cells.items()}), pd.DataFrame(cells) != ""
     numbers = numbers.where(np.isfinite(numbers))
-    filled = pd.DataFrame({at: [not is_blank(text) for text in texts] for at, texts in cells.items()})
 
     @np.errstate(all="ignore")  # sums of numbers of any size may be infinite, and then they are no total's
     def is_total(claim: _Claim, above: Mask) -> bool:
@@ -413,8 +397,7 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
     totals = []
     for claim in claims:
         above = ~claimed & (places < claim.at)  # the initials of a subject may be the word of a total
-        parts = (above & counted & (places >= begin), above & counted, above)
-        if claim.is_total and any(is_total(claim, part) for part in parts):
+        if claim.is_total and (is_total(claim, above & (places >= begin)) or is_total(claim, above)):
             claimed[claim.at], begin = True, claim.at + 1
             totals.append(claim.at)
     words, always = [claim.texts.get(claim.place) for claim in claims], _filled_columns(frame[~claimed])[0]
@@ -427,12 +410,12 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
     return [Finding("totals or means of the rows above", totals), Finding(why, unsure, is_certain=False)]
 
 
-def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
-    """Return the rows in whose first columns a text begins or ends like a total, the first column last."""
-    claims = []
-    by_figure = {
-        figure: f"{words}|{_WORDS['short'].get(figure, '(?!)')}" for figure, words in _WORDS["figures"].items()
-    }
+def _find_claims(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
+    """Return the few rows without a name, and those in whose first columns a text begins or ends like a total."""
+    claims = dict[int, _Claim]()
+    blank = np.flatnonzero(np.asarray(frame.iloc[:, 0].str.strip() == "", dtype=bool) & kept)
+    if blank.size <= min(_MOST_LOOKED_AT, max(2, _SHARE_WITHOUT_NAME * kept.sum())):  # nearly all others have a name
+        claims = {at: _Claim(at, -1, texts_in(frame.iloc[at])) for at in blank.tolist()}
     for place in reversed(range(min(_COLUMNS_LOOKED_AT, frame.shape[1]))):
         cells = frame.iloc[:, place].tolist()
         # pandas parses a pattern at each call, which takes longer than a small table
@@ -450,14 +433,13 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
                 continue  # below the name of a subject is a level, such as of a response
             word, rest = match["word"], match["rest"].strip(" \t:=.()[],-")
             is_long = re.fullmatch(_LONG, word, re.I) is not None
-            of_above = [above.get(before, "") for before in range(place + 1)]
-            of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in of_above)
+            of_group = is_long and (are_codes or bool(_GROUP.fullmatch(rest)) or rest in above.values())
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(cells[at]))
             if is_total or place == 0:
-                matching = (figure for figure, words in by_figure.items() if re.fullmatch(words, word, re.I))
-                figures = _ANY_FIGURE if (figure := next(matching, "sum")) == "sum" else (figure,)
-                claims.append(_Claim(at, place, texts, figures, is_long, is_total))
-    return claims
+                figure = next((name for name, words in _BY_FIGURE.items() if re.fullmatch(words, word, re.I)), "sum")
+                figures = (figure,) if figure != "sum" else ("sum", "mean", "count")  # such as "all"
+                claims[at] = _Claim(at, place, texts, figures, is_long, is_total)
+    return sorted(claims.values())
 
 
 # Rows below the header that are no subjects: notes, headings, the header again, and second tables.
@@ -465,7 +447,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
-_NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
+_NOTE = re.compile(rf"\s*(?:{_TABLES['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
 _SENTENCE, _LONGEST_TOTAL = 12, 64
 
@@ -473,24 +455,22 @@ _SENTENCE, _LONGEST_TOTAL = 12, 64
 def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
     """Return the rows that are the header again, and those of another table that begins with names.
 
-    Below an empty row it may begin another table, unless it repeats after equally many rows, as on pages. So may names
-    of columns in another order or choice.
+    Below an empty row it may begin another table, unless it repeats, as on pages. So may names in another order.
     """
-    rows = [[_folded(text) for text in row] for row in headers if sum(map(bool, row)) > 2]
+    rows = [list(map(_folded, row)) for row in headers if sum(map(bool, row)) > 2]
     every = {name for row in rows for name in row if name}
     like = {*every, *(row[0] for row in rows)}  # the column of row names may have none
     again, below, index = list[int](), dict[int, str](), np.asarray(frame.index)
     for at in np.flatnonzero(frame.iloc[:, 0].map(_folded).isin(like).to_numpy(dtype=bool) & kept).tolist():
-        row = [_folded(text) for text in frame.iloc[at].tolist()]
+        row = list(map(_folded, frame.iloc[at]))
         n_shared = sum(text in every for text in row)
         if row in rows:
             again.append(at)
         elif n_shared >= _FEWEST_COLUMNS and 2 * n_shared > sum(map(bool, row)):
             below[at] = "names of columns, in another order or choice than the header"
-    lengths = np.diff([-1, *again, len(frame)])
-    if len(again) < 2 or len(set(lengths[:-1].tolist())) > 1 or lengths[-1] > lengths[0]:
+    if len(again) == 1:
         below |= {at: "the header again, below an empty row" for at in again if at and index[at] > index[at - 1] + 1}
-    return [Finding("the header again", again), *_second_table(frame, below)]
+    return [Finding("the header again", again), *(_second_table(frame, *min(below.items())) if below else ())]
 
 
 def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
@@ -504,19 +484,17 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         first = texts_in(frame.iloc[block[0]])
         texts = {_folded(text) for at, text in first.items() if at in numeric}
         if sum(not looks_like_number(text) and not means_missing(text) for text in texts) >= _FEWEST_WORDS:
-            return _second_table(frame, {block[0]: "below an empty row, with words in columns of numbers"})
+            return _second_table(frame, block[0], "below an empty row, with words in columns of numbers")
         filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}
         lacking = [quoted(str(frame.columns[at]).strip()) for at in always if at not in filled]
         if len(lacking) >= _FEWEST_WORDS and filled - {0}:
             why = f"below an empty row, without a value in {listed(lacking)}, which all rows above it have"
-            return _second_table(frame, {block[0]: why})
+            return _second_table(frame, block[0], why)
     return []
 
 
-def _second_table(frame: pd.DataFrame, begins: Mapping[int, str]) -> list[Finding]:
-    at = min(begins, default=len(frame))
-    what = f"a second table seems to begin here: {begins.get(at)}"
-    return [Finding(what, list(range(at, len(frame))), is_certain=False)] if begins else []
+def _second_table(frame: pd.DataFrame, begin: int, why: str) -> list[Finding]:
+    return [Finding(f"a second table seems to begin here: {why}", list(range(begin, len(frame))), is_certain=False)]
 
 
 def _folded(text: str) -> str:
@@ -540,8 +518,7 @@ def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the last rows of one text that reads like a note, and of a legend, with its titles.
 
     A legend says in one or several cells what codes mean, ``1 = White``, perhaps next to the name of the column. Its
-    title is a text of another shape than those of the subjects (``Race``, not ``P33``) or, below an empty row, any one
-    or two texts.
+    title is a text of another shape than those of the subjects (``Race``, not ``P33``).
     """
     subjects = np.flatnonzero(kept)
     places = subjects[-_LAST_LOOKED_AT:].tolist()
@@ -549,34 +526,26 @@ def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     width = frame.shape[1]
     fuller = [row for at in above if len(row := texts_in(frame.iloc[at])) > min(2, width - 1)]
     of_subjects = {column for row in fuller for column, text in row.items() if _is_note(text)}
-    shapes = {_shape_of(text) for row in fuller for text in list(row.values())[:1]}
+    shapes = {_shape_of(next(iter(row.values()))) for row in fuller}
     names = {_folded(str(name)) for name in frame.columns}
     end, was_legend = len(places), False
     for at in range(len(places) - 1, 0, -1):
         row = texts_in(frame.iloc[places[at]])
         column, text = next(iter(row.items()))
         meanings = {place for place, text in row.items() if _MEANINGS.fullmatch(text)}
-        is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
         others = [text for place, text in row.items() if place not in meanings]
+        is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
         is_legend &= all(_folded(text) in names or _shape_of(text) not in shapes for text in others)
         reads = _is_total_alone(text) if width < _FEWEST_COLUMNS else _is_note(text) and column not in of_subjects
-        if len(row) > 1 + (width > _FEWEST_COLUMNS) and not is_legend:
-            break
-        is_below_gap = frame.index[places[at]] > frame.index[places[at - 1]] + 1
         is_title = was_legend and bool(shapes) and _shape_of(text) not in shapes
-        is_note_alone = len(row) == 1 and reads
-        is_part = is_legend or is_note_alone or (is_title and len(row) == 1)
-        if (is_part and end == at + 1) or (is_note_alone and is_below_gap):
-            end = at
-        was_legend = is_legend and end == at
+        if not is_legend and (len(row) > 1 or not (reads or is_title)):
+            break
+        end, was_legend = at, is_legend
     return [Finding("notes below the table", places[end:])]
 
 
 def _find_headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
-    """Return the rows that hold one text in the first column, of another shape than those of other subjects.
-
-    ``P33`` among ``P01`` is a subject of whom nothing else is known. The name of a ward is certainly a heading.
-    """
+    """Return the rows with one text, in the first column, of another shape than those of subjects: ``P33`` is one."""
     alone = np.flatnonzero(kept & np.asarray(frame.iloc[:, 0].str.strip() != "", dtype=bool))
     for column in range(1, frame.shape[1]):
         alone = alone[np.asarray(frame.iloc[alone, column].str.strip() == "", dtype=bool)] if alone.size else alone
@@ -600,76 +569,57 @@ _SHOWN = 8  # doubts
 
 
 def sheet_table(
-    rows: SheetRows, options: SheetOptions, merged: Sequence[Area] = (), header: Header | None = None
+    rows: SheetRows, options: SheetOptions, merged: Sequence[CellRange] = (), header: Header | None = None
 ) -> TableRead:
     """Return the table of a sheet, whose `header` may be known already; InputError if it is empty or uncertain."""
     if not rows.first:
         raise InputError("the table is empty")
-    if header is None:
-        header = find_header(rows.first, merged, options)
-    frame, n_outside, remarks = rows.body(header.last), rows.n_outside, [*header.remarks]
+    header = header or find_header(rows.first, merged, options)
+    frame, n_outside, remarks = rows.body(header.last), 0, [*header.remarks]
     if options.rows is not None:
         is_subject = [label + 2 in options.rows for label in frame.index.tolist()]
-        n_outside += len(frame) - sum(is_subject)
-        frame = frame[is_subject]
+        frame, n_outside = frame[is_subject], len(frame) - sum(is_subject)
         if not len(frame):
             raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
-    frame, places = _named_or_filled(frame, [*frame], header)
-    frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
+    frame, places = _name_columns(frame, header)
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
-    subjects, left_out = _find_subjects(frame, headers, header.doubts, rows.filled_up, options)
+    subjects, left_out = _find_subjects(frame, headers, header.doubts, {*rows.misfits}, options)
     first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
-    from openpyxl.utils.cell import get_column_letter
-
-    inside = [
-        f"{get_column_letter(left)}{top}:{get_column_letter(right)}{bottom}"
-        for top, left, bottom, right in merged
-        if len(frame) and first <= top <= last and right <= max(places, default=0)
-    ]
+    inside = [area for area in merged if first <= area.min_row <= last and area.max_col <= max(places, default=0)]
     if inside:
-        remarks.append(say("merged_cells", cells=listed(inside)))
+        remarks.append(say("merged_cells", cells=[area.coord for area in inside]))
     if not subjects.all():
-        frame, places = _named_or_filled(frame[subjects], places, header)
+        frame, places = _name_columns(frame[subjects].set_axis(places, axis=1), header)
     commas, of_commas = notation.columns_with_comma(frame, options.decimal)
-    notes = []
-    for at, place in enumerate(places):
-        name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
-        label = name.removeprefix(f"{group} - ") if group else None
-        match = BRACKETED.fullmatch(label or name)  # a name such as ``CRP (mg/L)`` ends in a unit
-        if match and match[1] and _UNIT.fullmatch(match[2]):
-            label, unit = match[1], unit or match[2]
-        description = " ".join(header.explanations.get(place, "").split()) or None
-        notes.append(ColumnNotes(label, unit, group, description, decimal="," if at in commas else None))
+    notes = [header.notes_on(place) for place in places]
+    for at in commas:
+        notes[at] = replace(notes[at], decimal=",")
     return TableRead(frame, remarks + left_out + of_commas, notes, places, n_outside=n_outside)
 
 
-def _named_or_filled(frame: pd.DataFrame, places: Sequence[int], header: Header) -> tuple[pd.DataFrame, list[int]]:
-    """Return the columns, with their numbers in the file, that have a name or hold anything."""
-    named = [
-        at
-        for at, place in enumerate(places)
-        if place in header.names or not all(map(is_blank, frame.iloc[:, at].tolist()))
-    ]
-    return frame.iloc[:, named], [places[at] for at in named]
+def _name_columns(frame: pd.DataFrame, header: Header) -> tuple[pd.DataFrame, list[int]]:
+    """Return the columns that have a name or hold anything, by their names, and their numbers in the file."""
+    columns: list[Any] = frame.columns.tolist()
+    places = [place for place in columns if place in header.names or not all(map(is_blank, frame[place].tolist()))]
+    names = pd.Index([header.names.get(place, "") for place in places], dtype=object)
+    return frame[places].set_axis(names, axis=1), places
 
 
 def _find_subjects(
-    frame: pd.DataFrame, headers: list[list[str]], doubts: list[_Doubt], filled_up: set[int], options: SheetOptions
+    frame: pd.DataFrame, headers: list[list[str]], doubts: list[Doubt], misfits: set[int], options: SheetOptions
 ) -> tuple[Mask, list[str]]:
     """Return which rows below the header are subjects, and remarks on the others.
 
     InputError lists what is in doubt, with an option that leaves these rows out, and one that keeps all; all cannot be
-    subjects if some were `filled_up` to the width of the header. In a codebook, headings and words of totals are usual.
+    subjects if some are `misfits` with other fields than the header. A codebook has headings and words of totals.
     """
     is_subject, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
-    looks: list[Callable[[pd.DataFrame, Mask], list[Finding]]] = []
-    remarks, unsure = list[str](), list[Finding]()
+    remarks, unsure, looks = list[str](), list[Finding](), list[Callable[[pd.DataFrame, Mask], list[Finding]]]()
+    if options.rows is None and options.of_subjects and frame.shape[1] > 1:  # notes may be above totals
+        looks = [partial(_find_header_again, headers=headers), _find_notes]
+        looks += [partial(_find_totals, decimal=options.decimal), _find_notes, _find_headings, _find_second_table]
     if options.rows is not None:
         remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
-    elif frame.shape[1] > 1:
-        looks = [partial(_find_header_again, headers=headers), _find_notes]
-        if options.of_subjects:  # notes may be above totals
-            looks += [partial(_find_totals, decimal=options.decimal), _find_notes, _find_headings, _find_second_table]
 
     def tell(what: str, places: Sequence[int]) -> str:
         texts = [next(iter(texts_in(frame.iloc[at]).values())) for at in places[:5]]
@@ -682,24 +632,24 @@ def _find_subjects(
             elif finding.places:
                 is_subject[finding.places] = False
                 remarks.append(f"{tell(finding.what, finding.places)}, left out")
-    known, every = set[int](), list(doubts)
-    for finding in sorted(unsure, key=lambda finding: -len(finding.places)):
+    every, in_doubt = list(doubts), set[int]()
+    for finding in unsure:
         places = [at for at in finding.places if is_subject[at]]
-        if not known.issuperset(places):
+        if not in_doubt.issuperset(places):
             every.append((tell(finding.what, places), numbers[places].tolist()))
-        known.update(places)
+        in_doubt.update(places)
     if not every:
         return is_subject, remarks
-    lines = ["it is not certain which rows are subjects:", *(f"  - {what}" for what, _ in every[:_SHOWN])]
-    lines += [f"  - and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
-    doubtful = {n for _, rows in every for n in rows}
+    lines = [what for what, _ in every[:_SHOWN]]
+    lines += [f"and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
+    doubtful, repair = {n for _, rows in every for n in rows}, ""
     rows, others = numbers[is_subject].tolist(), numbers[~is_subject].tolist()
     if doubtful and rows:
         rest = [row for row in rows if row not in doubtful]
-        without = None if filled_up.intersection(rest) else ranges_of(rest, doubtful | set(others))
-        whole = None if doubtful & filled_up else ranges_of(rows, others)
-        repair = "say with `rows` which rows are subjects, or delete in the file what is none"
+        without = None if misfits.intersection(rest) else ranges_of(rest, doubtful | set(others))
+        whole = None if doubtful & misfits else ranges_of(rows, others)
+        repair = "\n  say with `rows` which rows are subjects, or delete in the file what is none"
         if without is not None:
-            repair = f"if none of these rows is a subject, say rows={without!r}"
-        lines.append(f"  {repair}" + ("" if whole is None else f"; if all of them are subjects, say rows={whole!r}"))
-    raise InputError("\n".join(lines))
+            repair = f"\n  if none of these rows is a subject, say rows={without!r}"
+        repair += "" if whole is None else f"; if all of them are subjects, say rows={whole!r}"
+    raise InputError("\n  - ".join(["it is not certain which rows are subjects:", *lines]) + repair)

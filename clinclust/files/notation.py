@@ -156,10 +156,7 @@ def unit_key(unit: str) -> str:
 
 
 def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:
-    """Return a number without separators of thousands and with a decimal point; None if the text is none.
-
-    With a decimal comma and no separator of thousands, ``1.5`` is a number, but ``1.500`` could be 1,500 and is none.
-    """
+    """Return a number with a decimal point alone; None if the text is none, or is ``1.500`` among decimal commas."""
     if thousands is not None and thousands in text:
         whole, mark, rest = text.partition(decimal or ".")
         head, *groups = whole.split(thousands)
@@ -273,10 +270,8 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 
 
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
-    """Return the texts that say in words that a value lies beyond a limit, each with the same in signs: ``>90``.
-
-    At least half of the cells must be numbers: of others, ``under 20`` is an interval of a scale.
-    """
+    """Return the texts that say in words that a value lies beyond a limit, with the same in signs, among numbers."""
+    # where fewer than half of the cells are numbers, `under 20` is an interval of a scale
     matches = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
     is_number = np.array([bool(matches) and text not in matches and parts_of(text) is not None for text in texts])
     if not matches or counts[is_number].sum() < _HALF * counts.sum():
@@ -310,22 +305,12 @@ def paragraphs(text: str) -> list[str]:
 
 
 def plain_text(text: str) -> str:
-    """Return all paragraphs of a text on one line.
-
-    >>> from clinclust.files.notation import plain_text
-    >>> plain_text("<div class='rich-text-field-label'><p>CRP &lt;5<br>mg/L</p></div>")
-    'CRP <5 mg/L'
-    """
+    """Return all paragraphs of a text on one line: ``CRP <5 mg/L`` of ``<div><p>CRP &lt;5<br>mg/L</p></div>``."""
     return " ".join(paragraphs(text))
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, without case, accents and signs.
-
-    >>> from clinclust.files.notation import words_of
-    >>> words_of(" Non réalisé (refus) ")
-    ['non', 'realise', 'refus']
-    """
+    """Return the words of a text without case, accents and signs: non, realise and refus of `Non réalisé (refus)`."""
     return re.findall(r"[^\W_]+", "".join(map(_without_accents, text.casefold())))
 
 
@@ -352,10 +337,8 @@ def may_mean_missing(label: str) -> bool:
 
 
 def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
-    """Return the choices (code, label) that are levels, and those whose label says that the value is missing.
-
-    If one level were left, the question is whether something is known, and all choices are levels.
-    """
+    """Return the choices (code, label) that are levels, and those whose label says that the value is missing."""
+    # with one level, the question is whether something is known: all are levels
     levels = tuple(choice for choice in choices if not means_missing(choice[1]))
     missing = tuple(choice for choice in choices if means_missing(choice[1]))
     return (tuple(choices), ()) if len(levels) == 1 and missing else (levels, missing)

@@ -18,7 +18,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, say, text_table
-from clinclust.files.cell_text import listed, numbers_of, quote_cell, quoted, rows_named, texts_of
+from clinclust.files.cell_text import listed, numbers_of, quote_cell, quoted, texts_of
 from clinclust.files.notation import MISSING_SIGNS, DecimalMark, means_missing, names_subjects
 from clinclust.files.text_table import ColumnNotes, Names, RowRanges, TableRead, chosen_columns, read_dumped
 
@@ -47,11 +47,11 @@ class RepeatedSubjects:
     def warning(self) -> str:
         """Return that rows are not subjects, as the first sentence of a report."""
         follows = "copies of one row weigh double" if self.are_copies else "subtypes may be those of visits"
-        return say("rows_are_not_patients", subjects=self, column=quoted(self.column), follows=follows)
+        return say("rows_are_not_patients", subjects=self, follows=follows)
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        return say("keep_one_row", subjects=self, column=quoted(self.column), option=one_row_of_each(self.column))
+        return say("keep_one_row", subjects=self, option=one_row_of_each(self.column))
 
 
 def one_row_of_each(column: str) -> str:
@@ -198,12 +198,11 @@ class RowChoice:
             raise InputError(say("no_choice_of_rows", value=quoted(stated)))
         names, problems = [part.name for part in fields(cls)], list[str]()
         for name, value in stated.items():
-            rule = RULES.get(name, _TEXT)
             if name not in names:
                 hint = did_you_mean(str(name), names)
                 problems.append(f"{quoted(str(name))} is no part of it.{hint} Parts are {', '.join(names)}")
-            elif value is not None and not rule.accepts(value):
-                problems.append(f"{name} must be {rule.allowed}, not {quoted(value)}")
+            elif value is not None:
+                problems += RULES.get(name, _TEXT).problems(name, value)
         if not problems:
             choice = cls(**stated)
             problems = choice.problems()
@@ -230,7 +229,7 @@ class RowChoice:
             if unknown or not summaries or len(set(summaries)) < len(summaries):
                 hints = "".join(did_you_mean(summary, SUMMARIES) for summary in unknown)
                 which, words = listed(map(quoted, summaries)) or "nothing", ", ".join(SUMMARIES)
-                problems.append(say("unknown_summaries", name=quoted(name), which=which, words=words, hints=hints))
+                problems.append(say("unknown_summaries", name=name, which=which, words=words, hints=hints))
         return problems
 
     def _meaning(self) -> tuple[object, ...]:
@@ -356,7 +355,7 @@ def _estimate_trend(name: str, time: str, visits: _Visits, per: TimeUnit) -> tup
         sd_residual=_round(scale * residual, scale),
         per=per,
     )
-    line = say("mean_line", name=quoted(name), trend=trend, at=_describe_time(trend, time), unit=per or time)
+    line = say("mean_line", name=name, trend=trend, at=_describe_time(trend, time), unit=per or time)
     return trend, [line] if n_free else [line, f"{quoted(name)}: {say('no_noise_of_visits')}"]
 
 
@@ -424,10 +423,7 @@ class VisitSummaries(NamedTuple):
 
 
 def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSummaries:
-    """Return the summaries of a table of visits; a trend that is not stated is estimated.
-
-    InputError lists all columns that are unknown or clash, and all cells that are no numbers.
-    """
+    """Return the summaries of a table of visits; InputError lists all columns and cells that cannot be used."""
     problems, remarks, use_of = list[str](), list[str](), dict[int, tuple[str, str]]()
     summarise, trends = choice.summarise or {}, dict[str, Trend]()
     codes, times, per, time = np.zeros(len(reader.read.frame), dtype=np.intp), np.zeros(0), None, ""
@@ -459,7 +455,7 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
         if {"mean", "slope"}.isdisjoint(summarise[name]):
             trend = None
         elif trend is None and not visits.has_line.any():
-            problems.append(say("no_trend_of_visits", column=quoted(column)))
+            problems.append(say("no_trend_of_visits", column=column))
             continue
         elif trend is None:
             trend, notices = _estimate_trend(column, time, visits, per)
@@ -497,9 +493,8 @@ def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Arr
         if len(texts) <= 5 and all(values):
             others = f"{name} is missing or {name} not in ({', '.join(map(str, values))})"
             repair += f", or leave these rows out, where={others!r}"
-        column, shown = quoted(cells.name), listed(map(quote_cell, texts))
-        where = rows_named(cells.rows[wrong].tolist())
-        fault = say("no_numbers_of_visits", column=column, cells=shown, rows=where, needed=needed, repair=repair)
+        rows = cells.rows[wrong].tolist()
+        fault = say("no_numbers_of_visits", column=cells.name, cells=texts, rows=rows, needed=needed, repair=repair)
         raise InputError(fault)
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
     return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
@@ -508,8 +503,7 @@ def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Arr
 def _read_times(cells: conditions.Cells, codes: NDArray[np.intp]) -> tuple[Array, TimeUnit, list[str]]:
     """Return the time of each row, its unit if it is dates, and remarks.
 
-    Dates count in years from the first date of the subject: a day of the calendar is no common time of a cohort that
-    was recruited over years.
+    Dates count in years from the first of the subject: cohorts are recruited over years.
     """
     per: TimeUnit = "year" if cells.looks_like_dates else None
     if per is None:
@@ -596,10 +590,9 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
 def choose_rows(
     read: TableRead, choice: RowChoice, decimal: DecimalMark | None, only: Names, drop: Names
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with the rows and columns that were chosen, and all remarks on it.
+    """Return the table with the rows and columns that were chosen, and all remarks on it; ChoiceError if it has none.
 
-    The choice that it notes says how dates were read, if others of their column decided it, so that it means the same
-    in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
+    The choice that it notes says how dates were read, so that it means the same in another table.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     remarks, readers, summaries, times = [*read.remarks], list[conditions.Reader](), None, None
@@ -646,17 +639,17 @@ def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Ar
     subjects, remarks = reader.cells(str(choice.one_row_per)), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
-        shown, rows = quoted(subjects.name), subjects.rows[subjects.missing]
-        raise InputError(say("rows_without_subject", column=shown, n_rows=len(rows), row=rows[0], where=condition))
+        name, rows = subjects.name, subjects.rows[subjects.missing]
+        raise InputError(say("rows_without_subject", column=name, n_rows=len(rows), row=rows[0], where=condition))
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
-        remarks.append(say("subjects_written_alike", n_values=n_alike, column=quoted(subjects.name)))
+        remarks.append(say("subjects_written_alike", n_values=n_alike, column=subjects.name))
     if choice.by is not None:
         cells = reader.cells(choice.by)
         low, high = cells.bounds
         if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
-            example = quote_cell(min(wrong, key=conditions.looks_like_date))
-            raise InputError(say("no_order_of_rows", column=quoted(cells.name), cell=example))
+            example = min(wrong, key=conditions.looks_like_date)
+            raise InputError(say("no_order_of_rows", column=cells.name, cell=example))
         times = np.where(cells.missing, np.nan, low)
         remarks += cells.describe_notation()
         if n_without := int(cells.missing.sum()):
@@ -677,10 +670,9 @@ N_SAMPLED = 50_000
 
 
 def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, seed: int) -> NDArray[np.bool_]:
-    """Return whether each row is in a sample of about this share, bool (n,), by a hash of its identifiers.
+    """Return whether each row is in a sample of about this share, bool (n,), whatever the partitions and their order.
 
-    Without identifiers the number of the row counts, of which the first is `first`. The sample therefore does not
-    depend on the partitions, nor, with identifiers, on the order of the rows.
+    A hash of its identifiers decides, or else of its number, of which the first is `first`.
     """
     if ids:
         words = pd.util.hash_pandas_object(frame[list(ids)].astype(str), index=False).to_numpy()

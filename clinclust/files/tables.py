@@ -1,7 +1,4 @@
-"""Read a cohort table from a file: by its format, and with a choice of rows and columns.
-
-Files of text are read here, other formats in modules of their own. Cells stay text until a schema converts them.
-"""
+"""Read a cohort table from a file, with a choice of rows and columns. Cells stay text until a schema converts them."""
 
 from __future__ import annotations
 
@@ -24,12 +21,12 @@ from clinclust.arguments import Rule, accepting, is_whole, one_of
 from clinclust.data import data
 from clinclust.errors import InputError, refuse, warn
 from clinclust.files import formats, say
-from clinclust.files.cell_text import Places, is_blank, limited, listed, quoted
+from clinclust.files.cell_text import Places, is_blank, limited, quoted
 from clinclust.files.conditions import DateOrder
 from clinclust.files.layout import SheetOptions, find_header, sheet_table
 from clinclust.files.notation import DecimalMark
 from clinclust.files.row_choice import RULES, Keep, RowChoice, choose_rows
-from clinclust.files.text_table import MOST_COLUMNS, RowRanges, SheetRows, TableRead, name_columns, refuse_many_columns
+from clinclust.files.text_table import MOST_COLUMNS, RowRanges, TableRead, name_columns, refuse_many_columns
 
 # Read a table of text whose cells are separated by a delimiter.
 
@@ -42,50 +39,39 @@ _LINES_TRIED = 50
 
 
 def read_delimited(path: Path, kind: str, options: SheetOptions) -> TableRead:
-    """Read a delimited text file; see `clinclust.read_cohort`.
-
-    InputError lists the subjects that have not as many fields as the header. Other rows may have fewer: programs do not
-    fill notes and headings up with delimiters.
-    """
+    """Read a delimited text file; InputError lists the subjects that have not as many fields as the header."""
     text, remarks = _decoded(path.read_bytes(), options.encoding)
     stated = _SEPARATOR.match(text)
     delimiter = stated[1] if stated else _delimiter_of(text)
     lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
-    rows = SheetRows(options.header_row, options.rows)
+    rows = options.empty_sheet
     first = list(islice(lines, rows.n_first))
-    filled = [(number, fields) for number, _, fields in first if not all(map(is_blank, fields))]
+    filled = {number: fields for number, _, fields in first if not is_blank("".join(fields))}
     if not filled:
         raise InputError("the file is empty")
-    n_filled = max(sum(not is_blank(field) for field in fields) for _, fields in filled)
+    n_filled = max(sum(not is_blank(field) for field in fields) for fields in filled.values())
     refuse_many_columns(n_filled, options.most_columns)  # at once: what follows looks at each column
-    header = find_header(filled, (), options)
-    subjects = (fields for number, fields in filled if options.may_be_subject(number))
-    names = dict(filled)[header.rows[-1][0]] if header.rows else next(subjects, filled[0][1])
+    header = find_header([*filled.items()], (), options)
+    subjects = (fields for number, fields in filled.items() if options.rows is None or number in options.rows)
+    names = filled[header.rows[-1][0]] if header.rows else next(subjects, [])
     width, places = len(names), Places()
     if width == 1 and re.search(r"[,;\t|]|\S {2,}\S", names[0]):
-        remarks.append(say("one_column", name=quoted(names[0])))
-    misfits = dict[int, tuple[int, int]]()  # the line and the number of fields, by the number of the row
+        remarks.append(say("one_column", name=names[0]))
     for number, line, fields in chain(first, lines):
         rows.add(number, fields)
-        if number > header.last and options.may_be_subject(number):
-            if len(fields) != width:
-                misfits[number] = line, len(fields)
-            inner = (part for text in fields if "\n" in text for part in text.splitlines()[1:-1])
-            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                places[say("rows_in_quotes")].append(f"line {line}")
-    rows.filled_up = {*misfits}
+        if len(fields) != width:
+            rows.misfits[number] = f"line {line} has {len(fields)} field{'s' * (len(fields) != 1)}"
+        inner = (part for text in fields if "\n" in text for part in text.splitlines()[1:-1])
+        if any(part.count(delimiter) == width - 1 > 0 for part in inner):
+            places[say("rows_in_quotes")].append(f"line {line}")
     read = sheet_table(rows, options, header=header)
-    if wrong := [misfits[row] for row in (read.frame.index + 2).tolist() if row in misfits]:
-        shown = (f"line {line} has {n_fields} field{'s' * (n_fields != 1)}" for line, n_fields in wrong)
-        raise InputError(say("misfitting_lines", lines=listed(shown), width=width, delimiter=delimiter))
+    if wrong := [rows.misfits[row] for row in (read.frame.index + 2).tolist() if row in rows.misfits]:
+        raise InputError(say("misfitting_lines", lines=wrong, width=width, delimiter=delimiter))
     return replace(read, remarks=remarks + read.remarks + places.sentences())
 
 
 def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
-    """Return the text of a file, without byte order marks, and remarks on how it was decoded.
-
-    Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
-    """
+    """Return the text of a file, by its byte order mark or in UTF-8, else in Windows-1252, and remarks on that."""
     sure = encoding or next((name for name in _MARKED if content.startswith("\ufeff".encode(name))), None)
     tried, line = [sure] if sure else ["utf-8", "cp1252"], 1
     for used in tried:
@@ -97,8 +83,9 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
             continue
         except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
             raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
-        if "\0" in text:
-            raise InputError(say("nul_character", line=text[: text.index(chr(0))].count(chr(10)) + 1, encoding=used))
+        before, nul, _ = text.partition("\0")
+        if nul:
+            raise InputError(say("nul_character", line=before.count("\n") + 1, encoding=used))
         guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
         return text, [guessed] if used != tried[0] else []
     raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
@@ -116,7 +103,7 @@ def _delimiter_of(text: str) -> str:
         splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
     best = [mark for mark in _CALLED if splits[mark] == max(splits.values())]
     if splits[best[0]][1] and len(best) > 1:
-        called, lines = " and ".join(_CALLED[mark] for mark in best), " or ".join(f"sep={mark}" for mark in best)
+        called, lines = " and ".join(map(_CALLED.__getitem__, best)), " or ".join(f"sep={mark}" for mark in best)
         raise InputError(say("delimiters_split_alike", delimiters=called, lines=lines))
     return best[0]
 
@@ -135,7 +122,6 @@ def _lines(text: str, delimiter: str, n_before: int) -> Iterator[tuple[int, int,
 
 
 # Read the table of a file of any kind without interpreting it.
-
 
 _READERS = {
     "text": read_delimited,
@@ -201,10 +187,9 @@ def read_cohort(
     ----------
     path : str or path
         The file.
-    sheet : str, optional
-        Name or number of the sheet of a workbook; by default the first visible one.
-    encoding : str, optional
-        Encoding of a text file, or of a statistical file that states it wrongly; by default it is detected.
+    sheet, encoding : str, optional
+        Name or number of the sheet of a workbook; encoding of a text or statistical file. By default the first visible
+        sheet is read, and the encoding detected.
     header_row : int, optional
         Row of the column names, as a spreadsheet counts it; 0 for none. By default it is detected.
     rows : str, optional
@@ -216,19 +201,17 @@ def read_cohort(
         parentheses, backticks around names with spaces. Numbers and dates may be written as in the column.
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``#7`` is the seventh column of the file.
-    one_row_per : str, optional
-        Keep one row for each value of this column.
+    one_row_per, by : str, optional
+        Keep one row for each value of the first column, in the order of the second, of numbers or dates.
     keep : {"first", "last"}
         Which row to keep, in the order of `by`, else of `time`, else of the file.
-    by : str, optional
-        Column of numbers or dates that orders the rows of each subject.
     dates : {"day-first", "month-first"}, optional
         How `where`, `by` and `time` read ambiguous dates such as 03/04/2020.
     time : str, optional
         Column of the time of each row, for `summarise`: numbers, or dates, which count in years from the first of the
         subject. It becomes no column of the table.
     summarise : dict, optional
-        Columns with a measurement in several rows of a subject, and which summaries take their place:
+        Columns with a measurement in several rows of a subject, and the summaries that take their place:
         ``{"egfr": ["mean", "slope"]}`` gives ``egfr mean`` and ``egfr slope``. ``mean`` is the level and ``slope`` the
         change per unit of time of the subject's line in a linear mixed model, ``last`` the last value, ``spread`` the
         standard deviation about the subject's own line. See `docs/visits.md`.
@@ -246,12 +229,9 @@ def read_cohort(
 
     Raises
     ------
-    ValueError
-        If the file is unreadable or ambiguous, or a choice of rows or columns is invalid or leaves nothing.
-    OSError
-        If the file does not exist or may not be read.
-    ImportError
-        If the package that reads the format is not installed.
+    ValueError, OSError, ImportError
+        If the file is unreadable or ambiguous, or a choice of rows or columns is invalid or leaves nothing; if the file
+        does not exist or may not be read; if the package that reads the format is not installed.
 
     Warns
     -----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, groupby, pairwise, zip_longest
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
 from clinclust.files import say
-from clinclust.files.cell_text import is_blank, listed, quoted, rows_named
+from clinclust.files.cell_text import is_blank, listed, quoted
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
@@ -99,7 +99,7 @@ class RowRanges:
             first = int(match[1]) if match else 0
             last = first if match is None or match[2] is None else int(match[2] or 10**9)  # beyond any file
             if not ranges[-1][1] < first <= last:
-                raise InputError(say("no_range_of_rows", rows=quoted(text), part=quoted(part.strip())))
+                raise InputError(say("no_range_of_rows", rows=text, part=part.strip()))
             ranges.append((first, last))
         return cls(text.strip(), tuple(ranges[1:]))
 
@@ -126,17 +126,12 @@ def texts_in(cells: Iterable[str], first: int = 0) -> dict[int, str]:
 
 
 class SheetRows:
-    """The rows of a sheet that hold anything: the first unchanged, and all in a compact table.
+    """The rows of a sheet that hold anything: the first unchanged, and all in a compact table."""
 
-    If the user gave the rows of the `subjects`, no others are kept below the first.
-    """
-
-    def __init__(self, header_row: int | None, subjects: RowRanges | None) -> None:
-        begin = subjects.ranges[0][0] if header_row == 0 and subjects is not None else header_row or 0
-        self.n_first, self._subjects = _LOOKED_AT + begin, subjects  # as many as are needed to find the header
+    def __init__(self, n_first: int = 0) -> None:
+        self.n_first = _LOOKED_AT + n_first
         self.first: list[tuple[int, list[str]]] = []  # number of the row, and its texts from the first column on
-        self.n_outside = 0  # rows that hold something, but are none of the subjects
-        self.filled_up: set[int] = set()  # rows of a text with fewer fields than the header, which no subject has
+        self.misfits: dict[int, str] = {}  # rows of a text that have not as many fields as the header, in words
         self._rows: dict[int, list[str]] = {}  # those of the next portion, by number
         self._width = 0  # of the widest of these
         self._portions: list[pd.DataFrame] = []
@@ -147,31 +142,21 @@ class SheetRows:
             return
         if len(self.first) < self.n_first:
             self.first.append((number, texts))
-        elif self._subjects is not None and number not in self._subjects:
-            self.n_outside += 1
-            return
         if (len(self._rows) + 1) * max(self._width, len(texts)) > _CELLS_AT_ONCE:
             self._tabulate()  # a far cell would widen all rows of its portion
         self._rows[number], self._width = texts, max(self._width, len(texts))
 
     def _tabulate(self) -> None:
         columns = list(zip_longest(*self._rows.values(), fillvalue=""))
-        held = compress(enumerate(columns, 1), map(any, columns))  # calls nothing for an empty column
-        filled = {place: texts for place, texts in held if not all(map(is_blank, texts))}
-        self._portions.append(pd.DataFrame(filled, np.array([*self._rows], dtype=np.int64) - 2, dtype=TEXT))
+        held = dict(compress(enumerate(columns, 1), map(any, columns)))  # calls nothing for an empty column
+        self._portions.append(pd.DataFrame(held, np.array([*self._rows], dtype=np.int64) - 2, dtype=TEXT))
         self._rows, self._width = {}, 0
 
     def body(self, last: int) -> pd.DataFrame:
         """Return the rows below that of the number `last`, by number minus 2; columns are numbers, from 1."""
         self._tabulate()
-        filled = {place for _, texts in self.first for place in texts_in(texts, 1)}
-        later = {int(place) for portion in self._portions for place in portion.columns} - filled
-        if len(later) > len(filled):  # with a million rows these would take all memory
-            rows = [portion.index[(portion[[*later & {*portion}]] != "").any(axis=1)] for portion in self._portions]
-            shown, n_first = rows_named((np.concatenate(rows) + 2).tolist()), len(self.first)
-            raise InputError(say("columns_of_another_table", n_columns=len(later), n_first=n_first, rows=shown))
         frame = pd.concat(self._portions).fillna("") if len(self._portions) > 1 else self._portions[0]
-        frame = frame[frame.index > last - 2][sorted(filled | later)]
+        frame = frame.loc[frame.index > last - 2, sorted(frame.columns)]
         is_numbered = np.array_equal(frame.index, np.arange(len(frame)))
         return frame.reset_index(drop=True) if is_numbered else frame
 
@@ -195,7 +180,7 @@ class TableRead:
     notes: list[ColumnNotes] = field(default_factory=list)  # of each column
     places: list[int] = field(default_factory=list)  # of the columns in the file, from 1
     unnamed: frozenset[str] = frozenset()  # the names that were made for columns without one
-    n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
+    n_outside: int = 0  # rows below the header that are not among the subjects of the user
 
     def __post_init__(self) -> None:
         n_columns = self.frame.shape[1]
@@ -208,10 +193,7 @@ class TableRead:
         return [str(name) for name in self.frame.columns]
 
     def find_column(self, wanted: str) -> int | str:
-        """Return the place (from 0) of the column that a text means, or what is wrong with the text.
-
-        It is a name, or ``#7`` for the seventh column of the file.
-        """
+        """Return the place of the column that a name or ``#7``, its number in the file, means, or what is wrong."""
         names = self.names
         same = [at for at, name in enumerate(names) if name == wanted]
         same = same or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
@@ -248,23 +230,21 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     repeated = {name: [at for at in kept if names[at] == name] for name, count in counts.items() if count > 1}
     remarks = []
     if only is None and (unnamed := [at for at in kept if names[at] in read.unnamed]):
-        held = f"the header has no name for column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
+        held = f"column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
         without = _drop_as_argument(read, unnamed)
         if 2 * len(unnamed) > len(kept):
             problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], without=without))
         else:
-            made = listed(quoted(names[at]) for at in unnamed)
-            write = f"Write {'names' if len(unnamed) > 1 else 'a name'} in the file"
-            remarks.append(f"{held}: read as {made}. {write}{without}")
-    if only is None and (parts := _side_by_side(read, kept, repeated)):
+            made = [names[at] for at in unnamed]
+            remarks.append(say("unnamed_columns", unnamed=held, names=made, without=without))
+    if only is None and (parts := _side_by_side(read, kept)):
         ways = " or ".join(f"only={_numbered(read, part)!r}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(say("tables_side_by_side", columns=shown, ways=ways))
     elif repeated:
-        where = {name: listed(numbers[at] for at in places) for name, places in repeated.items()}
-        shown = listed(f"{quoted(name)} over columns {which}" for name, which in where.items())
+        where = {quoted(name): listed(numbers[at] for at in places) for name, places in repeated.items()}
         others = _drop_as_argument(read, [at for places in repeated.values() for at in places[1:]])
-        problems.append(f"these names are those of several columns: {shown}; rename them in the file{others}")
+        problems.append(say("repeated_names", names=listed(map(" over columns ".join, where.items())), others=others))
     if problems:
         raise InputError("\n  ".join(map(str, problems)))
     chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
@@ -285,20 +265,16 @@ def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
     return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
-def _side_by_side(read: TableRead, kept: Sequence[int], repeated: Collection[str]) -> list[list[int]]:
-    """Return two parts that an empty column divides, if a name is in both or one of them is shorter; else nothing.
-
-    A part without any name is no table, but a remark to the right of one.
-    """
+def _side_by_side(read: TableRead, kept: Sequence[int]) -> list[list[int]]:
+    """Return two parts with names that an empty column divides, if one of them is shorter; else nothing."""
     frame, numbers = read.frame, read.places
     gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
     if not gaps or not len(frame):
         return []
     parts = [[at for at in kept if at < gaps[0]], [at for at in kept if at >= gaps[0]]]
-    names = [{str(frame.columns[at]) for at in part} for part in parts]
-    ends = [(frame.iloc[::-1, part] != "").any(axis=1).idxmax() for part in parts]
-    is_one_table = ends[0] == ends[1] and not (names[0] & names[1] & set(repeated))
-    return [] if is_one_table or any(part <= read.unnamed for part in names) else parts
+    ends = {(frame.iloc[::-1, part] != "").any(axis=1).idxmax() for part in parts}
+    are_tables = len(ends) > 1 and not any(read.unnamed.issuperset(frame.columns[part]) for part in parts)
+    return parts if are_tables else []
 
 
 def name_columns(read: TableRead) -> TableRead:
@@ -318,8 +294,7 @@ def name_columns(read: TableRead) -> TableRead:
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
         names = [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
-        names_shown, second = listed(map(quoted, repeated)), quoted(f"{repeated[0]} (2)")
-        remark = say("names_of_redcap_labels", n_names=len(repeated), names=names_shown, second=second)
-        remarks = [*remarks, remark]
+        second = f"{repeated[0]} (2)"
+        remarks = [*remarks, say("names_of_redcap_labels", n_names=len(repeated), names=repeated, second=second)]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
     return replace(read, frame=frame, unnamed=frozenset(made), remarks=remarks)

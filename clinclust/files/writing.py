@@ -78,17 +78,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _private_folder(path.parent, path) as private, naming(path, instead_of=private):
         (private / path.name).touch()
         yield private / path.name
-        if path.suffix.lower() == ".xlsx":
-            _refuse_cut_sheets(private / path.name, path)
+        if path.suffix.lower() == ".xlsx":  # lxml, and so openpyxl, may be silent where a temporary file cannot grow
+            with ZipFile(private / path.name) as parts:
+                sheets = [name for name in parts.namelist() if name.startswith("xl/worksheets/sheet")]
+                if not all(parts.read(name).endswith(b"</worksheet>") for name in sheets):
+                    raise OSError(say("cut_off", path=path, folder=tempfile.gettempdir()))
         _move(private, path.parent, [path.name])
-
-
-def _refuse_cut_sheets(book: Path, path: Path) -> None:
-    """Raise OSError if a sheet has no end: where a temporary file cannot grow, lxml and so openpyxl may be silent."""
-    with ZipFile(book) as parts:
-        sheets = [name for name in parts.namelist() if name.startswith("xl/worksheets/sheet")]
-        if not all(parts.read(name).endswith(b"</worksheet>") for name in sheets):
-            raise OSError(say("cut_off", path=path, folder=tempfile.gettempdir()))
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
@@ -102,8 +97,7 @@ def write_together(folder: str | os.PathLike[str], *, replacing: Collection[str]
     """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
     `folder` is made if it does not exist; after an error it is as it was before. Those files of `replacing` that were
-    not written are removed; a manifest moves after all others. OSError is raised before the
-    block begins if `folder` is a file or cannot be written.
+    not written are removed. OSError is raised before the block if `folder` is a file or cannot be written.
     """
     folder = Path(folder)
     _refuse_impossible_name(folder)
@@ -217,8 +211,7 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
 @contextmanager
 def interrupts_held() -> Iterator[Callable[[], None]]:
     """Yield a function that delays Ctrl-C from its call to the end of the block, where KeyboardInterrupt is raised."""
-    pressed: list[int] = []
-    before: list[Any] = []
+    pressed, before = list[int](), list[Any]()
 
     def hold() -> None:
         with suppress(ValueError):  # signal handlers can be set on the main thread only
