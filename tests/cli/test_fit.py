@@ -143,7 +143,7 @@ def test_assignments_say_who_is_in_a_subtype_of_few_subjects(wild, run):
 # --- subtypes that are one column -------------------------------------------------------------------------------------
 
 MEASURED = [f"m{place}" for place in range(10)]
-NEARLY_SEX = re.compile(r"\bsex nearly .*(9\d|100)%", re.M)
+NEARLY_SEX = re.compile(r"sex.* tells the subtypes apart: right for")
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_a_column_that_makes_the_subtypes_alone_comes_with_the_fit_without_it(se
     schema = Path("schema.yaml").read_text(encoding="utf-8")
     Path("schema.yaml").write_text(re.sub(r".*name: sex,.*\n", "", schema), encoding="utf-8")
     out = run(f"{FIT} --cluster m0,m1 --describe m2").out
-    assert re.search(r"\bm0: .*%", out)
+    assert "m0 tells the subtypes apart: right for all 300" in out
     (again,) = out.commands
     assert "--cluster m1 " in again
     assert "--describe" in again.options
