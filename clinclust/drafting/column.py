@@ -70,9 +70,9 @@ class Column:
         return _read_written(self)
 
     @property
-    def are_codes(self) -> bool:
-        """Whether the values can be codes: texts or whole numbers."""
-        return not self.finite.size or bool((self.numbers % 1 == 0).all())
+    def has_fractions(self) -> bool:
+        """Whether a number is not whole."""
+        return bool((self.finite % 1 != 0).any())
 
     @cached_property
     def words(self) -> list[str]:
@@ -220,6 +220,16 @@ class DraftedColumn:
     def is_number(self) -> bool:
         """Whether the column is drafted as a count or a measurement."""
         return self.feature.traits.is_continuous or self.feature.traits.is_count
+
+    @property
+    def is_count_from_0(self) -> bool:
+        """Whether the column is drafted as a count, and some subjects have 0."""
+        return self.feature.traits.is_count and bool((self.column.finite[:1] == 0.0).any())
+
+    @cached_property
+    def scores(self) -> Array:
+        """The number of each row or the place of its level, float64 (N,), as the column was drafted first."""
+        return self.column.in_rows(self.column.numbers) if self.typed is None else self.feature.scores(self.typed)
 
     def take_role(self, role: str, reason: str, look: str = "") -> None:
         """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""

@@ -175,7 +175,8 @@ def _as_noted(column: Column) -> Proposal:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
         return propose_by_values(column).extended(reason="but not the order of its values; drafted by its values")
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
-    are_codes = not np.isfinite(column.numbers).all() or (column.are_codes and len(column.texts) <= MOST_LEVELS)
+    are_few = not column.has_fractions and len(column.texts) <= MOST_LEVELS
+    are_codes = not np.isfinite(column.numbers).all() or are_few
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
     if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
         words = missing_words(column)
