@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import compress
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import LOOK, number_meant, read_column, text_cells
 
-# One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
+LIMITS = SimpleNamespace(**data("drafting")["column"])
 
-_MOST_LABEL_WORDS = 6
+# One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Column:
     def names(self) -> list[list[str]]:
         """The words of the name, and of the label unless that is a sentence: "positive events during the week"."""
         label = name_words(self.notes.label or "")
-        return [self.words, *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
+        return [self.words, *([label] if 0 < len(label) <= LIMITS.most_label_words else [])]
 
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
@@ -263,8 +264,6 @@ def constant(column: Column) -> Proposal:
 
 # How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
 
-_MOST, _BUT_FOR_SLIPS = 0.9, 0.99  # of the cells that write numbers, and of numbers with a unit that have the same
-
 
 @dataclass(frozen=True)
 class Written:
@@ -320,7 +319,7 @@ def _read_written(column: Column) -> Written | None:
         return Written(numbers, beyond, fields, fault=fault)
     undecided = marks.is_guess and marks.decimal is not None
     is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
-    if column.counts[is_number].sum() < _MOST * column.n_observed:
+    if column.counts[is_number].sum() < LIMITS.most * column.n_observed:
         return None
     looks = [LOOKS["commas"]] if marks.is_guess and not undecided else []
     if marked.marks:
@@ -346,8 +345,8 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
         return None, ""
     if len(by_unit) > 1 or by_unit.iloc[0] < n_bare:
         # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
-        is_odd = n_bare >= _BUT_FOR_SLIPS * column.n_observed or len(column.texts) <= MOST_LEVELS
-        if is_odd or by_unit.sum() + n_bare < _MOST * column.n_observed:
+        is_odd = n_bare >= LIMITS.but_for_slips * column.n_observed or len(column.texts) <= MOST_LEVELS
+        if is_odd or by_unit.sum() + n_bare < LIMITS.most * column.n_observed:
             return None, ""
         shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in by_unit.items())
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
@@ -358,7 +357,6 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
 
 # Whether a column holds dates or times, in whatever way they are written.
 
-_NEARLY_ALL = 0.95
 _CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
 _WRITTEN = compile_short(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|(\d{1,2}|\d{4})[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
@@ -368,8 +366,6 @@ _WRITTEN = compile_short(
 _MONTHS = re.compile(
     "jan|feb|m[aäé]r|apr|avr|ma[iyj]|jun|jul|juin|juil|aug|ao[uû]|ago|sep|o[ck]t|nov|de[czs]|dic|ene|gen", re.IGNORECASE
 )
-_YEARS = (1900, 2035)
-_FEWEST = 8
 
 
 def leave_out_dates(column: Column) -> Proposal | None:
@@ -379,10 +375,10 @@ def leave_out_dates(column: Column) -> Proposal | None:
     ways: dict[str, Callable[[str], object]] = {"times of day": _CLOCK.fullmatch, "dates": _is_written_date}
     for what, is_of_kind in {"dates or times": lambda _: column.is_time, **ways}.items():
         are_of_kind = np.array([bool(is_of_kind(text)) for text in column.texts])
-        if column.counts[are_of_kind].sum() >= _NEARLY_ALL * column.n_observed:
+        if column.counts[are_of_kind].sum() >= LIMITS.nearly_all * column.n_observed:
             return leave_out(f"{what}: {COMPUTE}")
     texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
-    if len(texts) < max(_FEWEST, _NEARLY_ALL * len(column.texts)):
+    if len(texts) < max(LIMITS.fewest, LIMITS.nearly_all * len(column.texts)):
         return None
     lengths = texts.str.len()
     # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
@@ -393,8 +389,8 @@ def leave_out_dates(column: Column) -> Proposal | None:
             warnings.simplefilter("ignore")
             days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
-        has_days = days.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
-        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
+        has_days = days.dt.day.nunique() >= min(LIMITS.fewest, len(texts) // 3)
+        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*LIMITS.years).all()):
             return leave_out(f"dates without signs: {COMPUTE}")
     return None
 
@@ -402,18 +398,15 @@ def leave_out_dates(column: Column) -> Proposal | None:
 def dates_among_others(column: Column) -> str:
     """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
     numbers = column.numbers
-    others = numbers[np.isfinite(numbers) & (numbers < _SERIAL[0])]
-    is_serial = (numbers % 1 == 0) & (numbers >= _SERIAL[0]) & (numbers <= _SERIAL[1])
-    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _SMALL
+    others = numbers[np.isfinite(numbers) & (numbers < LIMITS.serial[0])]
+    is_serial = (numbers % 1 == 0) & (numbers >= LIMITS.serial[0]) & (numbers <= LIMITS.serial[1])
+    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < LIMITS.small
     texts = zip(column.texts, numbers, strict=True)
     is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
     n = int(column.counts[is_date].sum())
-    if not 0 < n < column.n_observed / 2 or is_date.sum() > _MOST_MADE:
+    if not 0 < n < column.n_observed / 2 or is_date.sum() > LIMITS.most_made:
         return ""
     return LOOKS["dates_among"].format(texts=listed(map(quote_cell, compress(column.texts, is_date))))
-
-
-_SERIAL, _SMALL, _MOST_MADE = (36_526, 58_441), 1_000.0, 12  # 1 January 2000 to 2060, as spreadsheets count days
 
 
 def _is_written_date(text: str) -> bool:
@@ -425,21 +418,17 @@ def _is_written_date(text: str) -> bool:
         return _MONTHS.match(letters) is not None
     parts = [int(part) for part in re.findall(r"\d+", match[1])]
     if len(parts) == 2:
-        return _YEARS[0] <= max(parts) <= _YEARS[1] and (1 <= min(parts) <= 12 or min(parts) >= _YEARS[0])
+        return LIMITS.years[0] <= max(parts) <= LIMITS.years[1] and (
+            1 <= min(parts) <= 12 or min(parts) >= LIMITS.years[0]
+        )
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
     return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
 
 
 # Whether a column names the rows, by its name and values.
 
-_FEWEST_CELLS = 20
 TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
 """A cell of two numbers, such as a pressure of 120/80."""
-_BY_CHANCE = np.exp(-7.0)
-"""How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
-_RISING, _LONG = 10.0, 100
-_MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
-_MANY_DIGITS, _CLEAR = 10.0**4, 7.0
 
 
 def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
@@ -462,11 +451,11 @@ def _identifies_rows(column: Column) -> bool:
     """
     n, n_different = column.n_observed, len(column.texts)
     is_named = looks_identifying(column.name, is_unique=True)
-    if n < _FEWEST_CELLS or n - n_different > max(2, _MOST_SHARED * n) or n < 0.9 * column.codes.size:
+    if n < LIMITS.fewest_cells or n - n_different > max(2, LIMITS.most_shared * n) or n < 0.9 * column.codes.size:
         return n == n_different == column.codes.size > 1 and is_named
     numbers = column.numbers
     if not np.isfinite(numbers).all():
-        if n_different < n or any(TWO_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
+        if n_different < n or any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: LIMITS.fewest_cells]):
             return False  # pressures such as 120/80
         has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
         return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
@@ -474,16 +463,16 @@ def _identifies_rows(column: Column) -> bool:
         return False
     span = numbers.max() - numbers.min()
     steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all())
+    is_rising = (n >= LIMITS.long or span <= LIMITS.rising * n) and bool((steps > 0).all())
     if is_named or is_rising:
         return True
     step = int(np.gcd.reduce(np.diff(np.unique(np.clip(numbers, -(2.0**62), 2.0**62).astype(np.int64)))))
     # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
     evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
-    if step == 1 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
+    if step == 1 and numbers.min() >= LIMITS.many_digits and n == n_different and evenly >= LIMITS.clear:
         return True
     pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
-    return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
+    return bool(pdtr(n - n_different, pairs) <= LIMITS.by_chance)
 
 
 def propose_identifier(column: Column) -> Proposal | None:
@@ -499,10 +488,7 @@ def propose_identifier(column: Column) -> Proposal | None:
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
 
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
-_AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _REFUSALS = frozenset([7.0, 8.0, 9.0])
-_MOST_REFUSALS = 0.1
-_FAR = 3.0
 
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 
@@ -532,7 +518,7 @@ def missing_words(column: Column) -> set[str]:
     rest = [text for text in column.texts if text not in words_for_missing]
     if any("+" in text for text in rest):  # among crosses, "-" is negative
         words_for_missing.discard("-")
-    numbers = [text for text in rest if text in _AMONG_WORDS]
+    numbers = [text for text in rest if text in LIMITS.among_words]
     if len(rest) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in rest if text not in numbers):
         words_for_missing |= set(numbers)  # 9 among words
     return words_for_missing
@@ -548,16 +534,16 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     numbers, counts = numbers[finite], counts[finite]
     gapped = gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
-    are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= _MOST_REFUSALS * counts.sum()
+    are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= LIMITS.most_refusals * counts.sum()
     codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
     # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
     # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
     # begin near 0, and years at school have few levels.
     rest, of_rest, n = numbers[numbers != 0.0], counts[numbers != 0.0], counts.sum()
-    if rest.size > _FEWEST_OTHERS and rest.min() > 0.0 and 0 < n - of_rest.sum() <= _MOST_ZEROS * n:
+    if rest.size > LIMITS.fewest_others and rest.min() > 0.0 and 0 < n - of_rest.sum() <= LIMITS.most_zeros * n:
         values = np.repeat(rest, of_rest)
         middle = float(np.median(values))
-        is_far = rest.min() >= _FAR_FROM_ZERO * middle and middle >= _FAR_DEVIATIONS * values.std()
+        is_far = rest.min() >= LIMITS.far_from_zero * middle and middle >= LIMITS.far_deviations * values.std()
         codes |= {0.0} if is_far else set()
     return codes
 
@@ -565,7 +551,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
 def gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
     values = np.unique(numbers)
-    if not 3 <= values.size <= _MOST_ANSWERED or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
+    if not 3 <= values.size <= LIMITS.most_answered or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
         return set()
     codes: set[float] = set()
     while values.size > 2 and values[-1] in _UNKNOWN and (values[-1] - values[-2] > 1 or values[-1] in _REFUSALS):
@@ -581,15 +567,13 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
     """
     n_columns: Counter[float] = Counter()
     for column in columns:
-        if len(column.texts) <= _MOST_ANSWERED:
+        if len(column.texts) <= LIMITS.most_answered:
             named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
             n_columns.update(gapped_codes(column.numbers) | named)  # texts that are no numbers have no codes
-    return frozenset(code for code, n in n_columns.items() if n >= _FEWEST_WITH_CODE)
+    return frozenset(code for code, n in n_columns.items() if n >= LIMITS.fewest_with_code)
 
 
-_FEWEST_OTHERS, _MOST_ZEROS, _FAR_FROM_ZERO, _FAR_DEVIATIONS = 11, 0.3, 0.2, 3.0
 _UNKNOWN = frozenset([7.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 97.0])
-_MOST_ANSWERED, _FEWEST_WITH_CODE = 9, 3
 
 
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
@@ -597,7 +581,7 @@ def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     found = {n for n in numbers.tolist() if n == -1.0 or f"{abs(n):g}".replace(".", "") in _DIGITS}
     usual = np.unique(numbers[~np.isin(numbers, list(found))])
     for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
-        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _FAR)
+        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), LIMITS.far)
         if usual.size < 2 or (is_near and code not in _REFUSALS):
             usual = np.append(usual, code)
             found.discard(code)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ from clinclust.schema import validation
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key
+
+LIMITS = SimpleNamespace(**data("drafting")["draft"])
 
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
@@ -190,9 +193,6 @@ def _is_code(text: str, codes: Sequence[str]) -> bool:
     return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
 
 
-_SURE = 0.95
-
-
 def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
     """Return the clustered features of a table, as it was read, that their values show to be of another kind.
 
@@ -210,7 +210,12 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
         if suspected and feature.levels is None:
             looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
         kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
-        if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
+        if (
+            feature.levels is None
+            and not declared.is_scale
+            and kinds[0] != kinds[1]
+            and draft.probability >= LIMITS.sure
+        ):
             repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
             looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
         elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
@@ -246,10 +251,6 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
     changed = schema.with_changed(drafts.get(feature.name, feature) for feature in schema)
     changed.comments.update(comments)
     return changed.with_roles(roles)
-
-
-_MOST_COLUMNS = 5_000
-"""Columns are compared in pairs: with 200 rows, 2,000 take 25 CPU seconds; 5,000 take 90, and 2.5 GB."""
 
 
 def draft_schema(
@@ -320,7 +321,7 @@ def draft_schema(
         elif n > 1:
             faults.append((name, "one column of this name", "Rename or drop all but one of them."))
     validation.refuse_faults(faults)
-    refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
+    refuse_many_columns(frame.shape[1], LIMITS.most_columns, "drafted")
     roles = dict(roles or {})
     if problems := role_problems(roles, frame.columns):
         raise SchemaError(problems)
@@ -370,7 +371,6 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
 
 _BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
 _OFF = data("roles")["redcap"]["off"]
-_FEWEST_EMPTY = 5  # rows; of a few, all may lie by chance among those without a tick
 
 
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
@@ -393,7 +393,7 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
             in_form = without_tick & (is_empty | (_is_off(one.column) & is_state))
             n, n_empty = in_form.sum(), is_empty.sum()
-            is_told = not in_form.all() if is_state else _FEWEST_EMPTY <= n_empty == n < without_tick.sum()
+            is_told = not in_form.all() if is_state else LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
             if n > 0 and is_told:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
                 shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}

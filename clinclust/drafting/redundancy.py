@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, takewhile
+from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,6 +28,8 @@ from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import block_key
+
+LIMITS = SimpleNamespace(**data("drafting")["redundancy"])
 
 # What was found of a drafted schema, how the schema is changed by it, and which of it a schema leaves open.
 
@@ -96,7 +99,6 @@ def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Loo
 
 COUNTED = 1.0 / 3.0
 """How much counts of the evidence against columns without any relation: severity and subtypes make columns agree."""
-_ONE_TABLE_IN = 1000
 
 
 def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
@@ -105,20 +107,13 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
     It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
     """
     n = max(n_columns, n_sources + 1)
-    return math.log(_ONE_TABLE_IN) + math.log(n) + math.log(math.comb(n, n_sources))
+    return math.log(LIMITS.one_table_in) + math.log(n) + math.log(math.comb(n, n_sources))
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
 #
 # A formula holds up to the grids on which its columns are written. How narrow these grids are compared with the spread
 # of the column, in how many subjects, is the evidence. It must exceed the logarithm of the number of sets of columns.
-
-_MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5
-_LEAST_SHARE = 0.98  # of the subjects in whom a formula must hold: errors of entry do not hide a total
-_TRIMMED = 0.9  # the share of subjects that weights are fitted to
-_COARSEST = 0.25  # of a standard deviation: a wider grid would find lines and formulas in noise
-_EXACT, _EQUAL = 1e-6, 0.03
-_UNEXPLAINED, _REST, _STALLED, _PATIENCE = 0.25, 1e-5, 0.95, 3.0
 
 
 class Formula(NamedTuple):
@@ -143,8 +138,8 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     unsolved = usable & (n_values > 1)
     for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
-        active = unsolved & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
-        may_be_result = active & (n_values >= _FEWEST_VALUES)
+        active = unsolved & few_zeros & ((n_values > LIMITS.fewest_values) | (not logs))
+        may_be_result = active & (n_values >= LIMITS.fewest_values)
         targets = set(np.flatnonzero(may_be_result).tolist())
         while targets:
             sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs)
@@ -170,7 +165,7 @@ def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool) -> 
     correlation = np.atleast_2d(np.nan_to_num(np.corrcoef(standard, rowvar=False)))
     sets, place = [], {int(index): at for at, index in enumerate(active)}
     for target in targets:
-        chosen = _pursue(correlation, place[target], _MOST_MULTIPLIED if logs else _MOST_ADDED)
+        chosen = _pursue(correlation, place[target], LIMITS.most_multiplied if logs else LIMITS.most_added)
         needed = [int(active[index]) for index in chosen]
         if len(needed) > 1 and _fit_formula(values, target, needed, logs=logs) is not None:
             for column in needed[::-1]:
@@ -186,18 +181,18 @@ def _pursue(correlation: Array, target: int, most: int) -> list[int]:
     """Return the columns that explain the target, each time the one that explains most (matching pursuit)."""
     chosen: list[int] = []
     rest, before = correlation[target].copy(), 1.0  # the covariance of each column with what is not explained
-    while len(chosen) < most and before > _REST:
+    while len(chosen) < most and before > LIMITS.rest:
         rest[[target, *chosen]] = 0.0
         chosen.append(int(np.abs(rest).argmax()))
         weights = np.linalg.lstsq(correlation[np.ix_(chosen, chosen)], correlation[chosen, target])[0]
         rest = correlation[target] - weights @ correlation[chosen]
         now = float(rest[target])
-        if before > _UNEXPLAINED and before - now < now / (_PATIENCE * (most - len(chosen) + 1)):
+        if before > LIMITS.unexplained and before - now < now / (LIMITS.patience * (most - len(chosen) + 1)):
             return []
-        if before < _UNEXPLAINED and now > _STALLED * before:
+        if before < LIMITS.unexplained and now > LIMITS.stalled * before:
             return chosen[:-1]
         before = now
-    return chosen if before < _UNEXPLAINED else []
+    return chosen if before < LIMITS.unexplained else []
 
 
 def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) -> Formula | None:
@@ -212,28 +207,28 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
     design = np.column_stack([np.ones(n), (design - design.mean(axis=0)) / spread])
     slack = 1.1 + 2.0 * math.sqrt((k + 1) / n)  # the fitted weights are not the true ones
     # Levels and scores are whole without having been rounded.
-    steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
+    steps = np.array([step_of(column) if np.unique(column).size > LIMITS.few_levels else 0.0 for column in x.T])
     of_target, of_sources = step_of(y) / 2.0 / (y if logs else 1.0), steps / 2.0 / (x if logs else 1.0)
     rows = np.ones(n, dtype=bool)
     for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
         solution = np.linalg.lstsq(design[rows], response[rows])[0]
         off, weights = np.abs(response - design @ solution), solution[1:] / spread
         tolerance = of_target + of_sources @ np.abs(weights)
-        n_exact = int((off <= slack * tolerance + _EXACT * deviation).sum())
-        relative = max(float(np.median(tolerance)) / deviation, _EXACT)
+        n_exact = int((off <= slack * tolerance + LIMITS.exact * deviation).sum())
+        relative = max(float(np.median(tolerance)) / deviation, LIMITS.exact)
         evidence = COUNTED * (n_exact - k - 1 - 2 * (n - n_exact)) * math.log(2.0 / relative)
-        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= _COARSEST
-        if is_sure and n_exact >= _LEAST_SHARE * n:
+        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= LIMITS.coarsest
+        if is_sure and n_exact >= LIMITS.least_share * n:
             how = "computed from"
             if logs:
                 how = "a product or ratio of"
-            elif weights.max() > 0 and np.ptp(weights) <= _EQUAL * np.abs(weights).max():
-                how = "the mean of" if abs(float(weights.sum()) - 1.0) < _EQUAL else "the sum of"
+            elif weights.max() > 0 and np.ptp(weights) <= LIMITS.equal * np.abs(weights).max():
+                how = "the mean of" if abs(float(weights.sum()) - 1.0) < LIMITS.equal else "the sum of"
             # The result is what was rounded last, is a sum of several, has most digits, or comes last.
-            by_own = float((off <= slack * of_target + _EXACT * deviation).mean())
+            by_own = float((off <= slack * of_target + LIMITS.exact * deviation).mean())
             rank = (round(by_own, 1), k > 2 and how in ("the mean of", "the sum of"), -step_of(y), target)
             return Formula(target, tuple(sources), how, n, n_exact, evidence, rank)
-        rows = off <= np.quantile(off, _TRIMMED)
+        rows = off <= np.quantile(off, LIMITS.trimmed)
     return None
 
 
@@ -243,11 +238,7 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
 # y, a map from the values of x to those of y says the same. A third of the logarithm of the number of ways, less the
 # logarithm of the number of maps of that kind, is the evidence in nats.
 
-FEW_LEVELS = 30  # beyond it, levels tell who or where a subject is, and so all that is constant there
-_ROWS = 1000  # in which candidates are looked for
 _ABOVE = np.iinfo(np.int32).max
-_NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of columns with more levels exceed it
-_MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
 
 
 class Relation(NamedTuple):
@@ -279,7 +270,7 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())
     is_binned = ordered[0] and np.count_nonzero(changes) == n_y - 1
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
-    is_many = n_x > FEW_LEVELS or (number[1] and n_y > FEW_LEVELS)
+    is_many = n_x > LIMITS.few_levels or (number[1] and n_y > LIMITS.few_levels)
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
@@ -313,11 +304,6 @@ def _log_ways(counts: Whole) -> float:
 
 # The three questions, asked of the columns of a table in a sample of the subjects.
 
-_SAMPLED = 4000  # subjects in which nothing may contradict
-_MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
-_FEWEST_SAMPLED = 500
-_MOST_LOST = 0.05  # of the subjects that have a value: beyond it, no column is given up for another
-_NEARLY, _FEWEST_SUBJECTS = 0.8, 50
 _HOW: dict[str, str] = data("remarks")["follows"]
 
 
@@ -345,7 +331,7 @@ class _Compared:
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
         compared = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
         present = [one for one in schema if one.name in frame and one.likelihood and one.role in compared]
-        n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
+        n_sampled = max(LIMITS.fewest_sampled, min(LIMITS.sampled, LIMITS.most_cells // max(len(present), 1)))
         rows = np.random.default_rng(0).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
         self.among = " looked at" if len(frame) > n_sampled else ""
@@ -387,7 +373,7 @@ class _Compared:
             evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
             if evident is None or evident.evidence < needed_evidence(len(self.names)):
                 continue
-            are_lost = self.clustered[x] and self.n_observed[y] - evident.n > _MOST_LOST * self.n_observed[y]
+            are_lost = self.clustered[x] and self.n_observed[y] - evident.n > LIMITS.most_lost * self.n_observed[y]
             determines_back = evident.how not in ("coarser", "levels")
             if are_lost or (determines_back and value[x] < value[y]):
                 continue
@@ -402,16 +388,16 @@ class _Compared:
 
     def _find_candidates(self) -> list[tuple[int, int]]:
         """Return the pairs (x, y) in which y may be determined by x: nothing in the first rows contradicts it."""
-        codes, n_levels = self.codes[:_ROWS], self.n_levels  # `relation` looks at all
+        codes, n_levels = self.codes[: LIMITS.rows], self.n_levels  # `relation` looks at all
         missing_last, is_sure = np.where(codes < 0, _ABOVE, codes), self.ways >= needed_evidence(n_levels.size)
         size = np.abs(self.r)
-        strongest = np.sort(size, axis=None)[-_MOST_PAIRS:][0]  # of a spectrum, nearly all are
-        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
+        strongest = np.sort(size, axis=None)[-LIMITS.most_pairs :][0]  # of a spectrum, nearly all are
+        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(LIMITS.nearly_linear, strongest))}
         # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
-        determined = is_sure & ~(self.number & (n_levels > FEW_LEVELS))
+        determined = is_sure & ~(self.number & (n_levels > LIMITS.few_levels))
         for group in np.flatnonzero(n_levels <= max(len(self.sample) // 2, 2)):
             # As y: its levels are ranges of an ordered x that do not overlap.
-            is_coarse = n_levels[group] <= FEW_LEVELS and is_sure[group]
+            is_coarse = n_levels[group] <= LIMITS.few_levels and is_sure[group]
             cut = self.ordered & (n_levels > n_levels[group]) & is_coarse
             others = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
             if others.size:
@@ -440,13 +426,13 @@ class _Compared:
         n, size = self.n[np.ix_(undecided, undecided)], np.abs(self.r[np.ix_(undecided, undecided)])
         # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
         z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-        sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
+        sure = (size >= LIMITS.nearly) & (n >= LIMITS.fewest_pairs) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
         members = np.flatnonzero(sure.any(axis=0))
         if not members.size:
             return []
-        distance = 1.0 - np.where(n >= _FEWEST_SUBJECTS, size, 0.0)[np.ix_(members, members)]
+        distance = 1.0 - np.where(n >= LIMITS.fewest_pairs, size, 0.0)[np.ix_(members, members)]
         tree = linkage(distance[np.triu_indices(members.size, 1)], "average")
-        labels = fcluster(tree, 1.0 - _NEARLY + 1e-9, "distance")
+        labels = fcluster(tree, 1.0 - LIMITS.nearly + 1e-9, "distance")
         results, columns = [], pd.Series(undecided[members])
         for group in sorted(of_label.tolist() for _, of_label in columns.groupby(labels) if of_label.size > 1):
             r = np.abs(self.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,10 @@ from clinclust.files.notation import folded, mentions, name_words, names_subject
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 from clinclust.likelihoods.bernoulli import Bernoulli
 
+LIMITS = SimpleNamespace(**data("drafting")["roles"])
+
 # Which of the listed words count in a table.
 
-_LONG_WORD, _FEWEST_SPEAKING = 5, 2  # letters, from which on a word of any language is no clinical abbreviation
 _LANGUAGES = frozenset(["en", "zh", *data("roles")["language"]])
 _NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus"}
 
@@ -47,14 +49,14 @@ def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     for _, key, listed in lists:
         of_language[key] |= set(listed)
     words = {word for name in split for word in (*name, "".join(name))} - of_language["en"]
-    languages = (name for name in data("roles")["language"] if len(words & of_language[name]) >= _FEWEST_SPEAKING)
+    languages = (name for name in data("roles")["language"] if len(words & of_language[name]) >= LIMITS.fewest_speaking)
     spoken = frozenset(["en", "zh", *languages])
     counting = defaultdict(frozenset, {"language.spoken": spoken})
     for concept, key, listed in lists:
         if key in spoken:
             counting[concept] |= frozenset(listed)
         elif key in _NATURAL:
-            counting[concept] |= {word for word in listed if len(word) >= _LONG_WORD or word in accented}
+            counting[concept] |= {word for word in listed if len(word) >= LIMITS.long_word or word in accented}
         elif key not in _LANGUAGES:
             counting[f"{concept}.{key}"] = frozenset(listed)
     return counting
@@ -66,8 +68,6 @@ def _bare(words: Sequence[str]) -> str:
 
 
 # A table whose columns have been drafted, each for itself, and the rules that look at it.
-
-_FEWEST_RARE, _ROWS_COMPARED, _DISTINCT = 4, 2_000, 15
 
 
 class Role(NamedTuple):
@@ -90,7 +90,7 @@ class Table:
             self.listed["survival"] |= self.listed["survival.with_event"]
         self.note = noted_several_rows(frame)
         self.has_row_names = any(one.feature.role == "id" for one in drafted)
-        self.every = slice(None, None, 1 + len(frame) // _ROWS_COMPARED)  # row, of at most 4,000
+        self.every = slice(None, None, 1 + len(frame) // LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
 
@@ -111,13 +111,13 @@ class Table:
 
         ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
         """
-        visits = [column for column in self.columns if 2 <= len(column.texts) <= _MOST_VISITS]
+        visits = [column for column in self.columns if 2 <= len(column.texts) <= LIMITS.most_visits]
         return {
             subjects.name: visit.name
             for subjects in self.columns
-            if _FEWEST_CROSSED <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
+            if LIMITS.fewest_crossed <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
             for visit in reversed(visits)
-            if subjects.n_observed >= _CROSSED * len(subjects.texts) * len(visit.texts)
+            if subjects.n_observed >= LIMITS.crossed * len(subjects.texts) * len(visit.texts)
             if subjects is not visit and _tells_apart(subjects, visit)
         }
 
@@ -128,7 +128,7 @@ class Table:
         rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
         roles: dict[str, str] = {}
         for source in data("sources").values():
-            if sum(len(rare.intersection(those)) for those in source.values()) >= _FEWEST_RARE:
+            if sum(len(rare.intersection(those)) for those in source.values()) >= LIMITS.fewest_rare:
                 listed = {of: role for role, those in source.items() if role != "cluster" for of in those}
                 roles |= {name: listed[of] for name, two in both.items() for of in two if of in listed}
         return roles
@@ -136,7 +136,7 @@ class Table:
     @cached_property
     def numbers(self) -> dict[str, Array]:
         """The columns of many different numbers, each with those of `every` row, in which they are compared."""
-        many = (one for one in self.drafted if len(one.column.texts) >= _DISTINCT)
+        many = (one for one in self.drafted if len(one.column.texts) >= LIMITS.distinct)
         numbers = {one.column.name: one.scores[self.every] for one in many}
         return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
 
@@ -179,25 +179,22 @@ def by_words(concept: str, role: str, is_such: Callable[[DraftedColumn], bool], 
     return rule
 
 
-_FEW, _MOST_ANSWERS, _BALANCED = 8, 30, 1.15
-
-
 def _is_long(one: DraftedColumn) -> bool:
-    return one.is_number or len(one.column.texts) > _FEW
+    return one.is_number or len(one.column.texts) > LIMITS.few
 
 
 def _is_grouping(one: DraftedColumn) -> bool:
-    return not one.is_number and 2 <= len(one.column.texts) <= _MOST_ANSWERS
+    return not one.is_number and 2 <= len(one.column.texts) <= LIMITS.most_answers
 
 
 def _has_few_values(one: DraftedColumn) -> bool:
-    return len(one.column.texts) <= _FEW
+    return len(one.column.texts) <= LIMITS.few
 
 
 def _is_balanced(one: DraftedColumn) -> bool:
     """Return whether levels are nearly as frequent, as allocation makes them: "study group", and no "age group"."""
     counts = one.column.counts
-    return 1 < counts.size <= _FEW and bool(counts.max() <= _BALANCED * counts.min())
+    return 1 < counts.size <= LIMITS.few and bool(counts.max() <= LIMITS.balanced * counts.min())
 
 
 def _is_yes_or_no(one: DraftedColumn) -> bool:
@@ -205,12 +202,6 @@ def _is_yes_or_no(one: DraftedColumn) -> bool:
 
 
 # People: who a row is of.
-
-_MOST_VISITS, _FEWEST_CROSSED, _CROSSED = 30, 20, 0.9
-_MOSTLY_REPEATED = 0.5
-_FEWEST_SUBJECTS, _MOST_KEY_ROWS = 10, 3.0
-_MOST_CHANCE_REPEATS = 0.05  # two people may have one first name
-_LEAST_NUMBER = 100.0  # of `Kuh-Nr` 1001 to 9999, and not of `drug_id` 1 to 30
 
 
 def _tells_apart(subjects: Column, visit: Column) -> bool:
@@ -235,7 +226,7 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
         return None
-    if table.has_row_names and repeated.n_repeated < _MOST_CHANCE_REPEATS * repeated.n_subjects:
+    if table.has_row_names and repeated.n_repeated < LIMITS.most_chance_repeats * repeated.n_subjects:
         return Role("ignore", "it names subjects; a few names are shared")
     table.subjects = table.subjects or column
     return Role("ignore", "it names subjects, who have several rows", repeated.sentence())
@@ -243,17 +234,17 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
 
 def _may_name_subjects(one: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
-    return len(one.column.texts) >= _FEWEST_SUBJECTS and not one.is_count_from_0 and not one.column.has_fractions
+    return len(one.column.texts) >= LIMITS.fewest_subjects and not one.is_count_from_0 and not one.column.has_fractions
 
 
 def people(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
     column, n_texts = one.column, len(one.column.texts)
-    are_few_each = n_texts >= column.n_observed / _MOST_KEY_ROWS
+    are_few_each = n_texts >= column.n_observed / LIMITS.most_key_rows
     is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
-    is_numbered &= are_few_each or bool((column.finite[:1] >= _LEAST_NUMBER).any())
+    is_numbered &= are_few_each or bool((column.finite[:1] >= LIMITS.least_number).any())
     is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
-    is_many = n_texts >= max(_FEWEST_SUBJECTS, min(2 * _FEWEST_SUBJECTS, 0.8 * column.n_observed))
+    is_many = n_texts >= max(LIMITS.fewest_subjects, min(2 * LIMITS.fewest_subjects, 0.8 * column.n_observed))
     if is_named and is_many and _may_name_subjects(one) and not table.is_place(column.words):
         return Role("ignore", "names or numbers of people or families")
     return None
@@ -264,14 +255,13 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
     column, subjects, is_visit = one.column, table.subjects, one.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
-        is_visit = 2 <= n_most <= len(column.texts) <= _MOST_VISITS and _tells_apart(subjects, column)
-        is_visit &= n_repeated >= _MOSTLY_REPEATED * len(subjects.texts)
+        is_visit = 2 <= n_most <= len(column.texts) <= LIMITS.most_visits and _tells_apart(subjects, column)
+        is_visit &= n_repeated >= LIMITS.mostly_repeated * len(subjects.texts)
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
 # Times, and the events that end them, by their names.
 
-_FEWEST_DAYS, _LONGEST_BEFORE_TIME, _LEAST_NEVER, _LONGEST_LEVEL = 100, 6, 0.1, 100
 _DATES = ("dates", "times of day")
 
 
@@ -289,12 +279,14 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
         if (is_time and _is_long(one)) or (are_numbers and whole):
             return Role("time", "by its name")
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
-    if n_never >= _LEAST_NEVER * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
+    if n_never >= LIMITS.least_never * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
         return Role("time", "Inf where the event never came")
-    counts_days = finite.size > _FEW and not column.has_fractions and finite[-1] >= _FEWEST_DAYS  # no prothrombin time
+    counts_days = (
+        finite.size > LIMITS.few and not column.has_fractions and finite[-1] >= LIMITS.fewest_days
+    )  # no prothrombin time
     last = ["", *_bare(column.words).split()][-1]
     rests = [len(last) - len(end) for end in listed["time.endings"] if last.endswith(end)]
-    is_time = one.is_number and counts_days and any(0 < rest <= _LONGEST_BEFORE_TIME for rest in rests)
+    is_time = one.is_number and counts_days and any(0 < rest <= LIMITS.longest_before_time for rest in rests)
     return Role("time", "by the end of its name") if is_time else None
 
 
@@ -302,8 +294,8 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
     column, words, listed = one.column, one.column.words, table.listed["event"]
     is_of_patient = table.listed["event.not_beside"].isdisjoint(words)
-    texts = column.texts if len(column.texts) <= _FEW else ()
-    levels = [f"{_bare(name_words(text))} " for text in texts if len(text) <= _LONGEST_LEVEL]
+    texts = column.texts if len(column.texts) <= LIMITS.few else ()
+    levels = [f"{_bare(name_words(text))} " for text in texts if len(text) <= LIMITS.longest_level]
     if levels and {level.strip() for level in levels} <= table.listed["event.exposures"]:
         return None  # a status that is called no more than that: "married", "never smoked"
     is_listed = _bare(words) in table.listed["event.names"] and (len(words) == 1 or words[0] != "y")  # y1, y2 are items
@@ -332,7 +324,7 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
             events[stem].append(column)
     for column in table.columns:
         numbers, called = column.finite, "".join(column.words)
-        if numbers.size < max(_DISTINCT, len(column.texts) / 2) or numbers[0] < 0:
+        if numbers.size < max(LIMITS.distinct, len(column.texts) / 2) or numbers[0] < 0:
             continue
         surely = _stems(called, sure)
         for stem in _stems(called, table.listed["time.affixes"] | sure) - {called}:
@@ -342,7 +334,7 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                 if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
                     continue
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
-                if all(np.mean(times > 0.0) > _NEARLY_EVERYBODY for times in by_level) and not _is_cut(by_level):
+                if all(np.mean(times > 0.0) > LIMITS.nearly_everybody for times in by_level) and not _is_cut(by_level):
                     yield from ((column.name, "time"), (event.name, "outcome"))
 
 
@@ -372,13 +364,6 @@ def siblings(one: DraftedColumn, table: Table) -> Role | None:
 
 # Columns whose values tie them to times and outcomes, whatever they are called.
 
-_FEWEST_ROWS, _FEWEST_TIES, _BEGINS_NEAR_ZERO = 30, 10, 0.1
-_MOST_LONG = 100  # columns that are compared in pairs: a wider table is one of genes or items, not of times
-_SAME, _NEARLY_ALL, _NEARLY_EVERYBODY, _MOSTLY_ENDED = 0.995, 0.95, 0.8, 0.8
-_NEAR_ITS_LIMIT, _ROUNDING = 0.5, 1e-6
-_OFTEN_MISSING, _MOSTLY_RECORDED = 0.3, 0.8
-_FEWEST_BOTH, _SURE = 8, 2.0
-
 
 def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
     seen = np.isfinite(numbers)
@@ -398,20 +383,24 @@ def _ended_times(table: Table) -> dict[str, str]:
     value of a laboratory.
     """
     numbers, roles = table.numbers, dict[str, str]()
-    long = [name for name in numbers if 0.0 <= np.nanmin(numbers[name]) <= _BEGINS_NEAR_ZERO * np.nanmax(numbers[name])]
+    long = [
+        name
+        for name in numbers
+        if 0.0 <= np.nanmin(numbers[name]) <= LIMITS.begins_near_zero * np.nanmax(numbers[name])
+    ]
     two = [one for one in table.drafted if one.feature.likelihood == Bernoulli.name]
     answers = {one.column.name: one.scores[table.every] == 1.0 for one in two}
-    for one, other in combinations(long if len(long) <= _MOST_LONG else (), 2):
+    for one, other in combinations(long if len(long) <= LIMITS.most_long else (), 2):
         both = np.isfinite(numbers[one]) & np.isfinite(numbers[other])
         a, b = numbers[one][both], numbers[other][both]
         ties = a == b
-        if both.sum() < _FEWEST_ROWS or max((a <= b).mean(), (a >= b).mean()) < _SAME:
+        if both.sum() < LIMITS.fewest_rows or max((a <= b).mean(), (a >= b).mean()) < LIMITS.same:
             continue
-        if ties.sum() > ties.size - _FEWEST_TIES or np.unique(a[ties]).size < _FEWEST_TIES:
+        if ties.sum() > ties.size - LIMITS.fewest_ties or np.unique(a[ties]).size < LIMITS.fewest_ties:
             continue
         for name, yes in answers.items():
             ends = ties != yes[both]
-            if ends.mean() >= _NEARLY_ALL and min(ends[ties].mean(), ends[~ties].mean()) > _MOSTLY_ENDED:
+            if ends.mean() >= LIMITS.nearly_all and min(ends[ties].mean(), ends[~ties].mean()) > LIMITS.mostly_ended:
                 roles |= {one: "time", other: "time", name: "outcome"}
     return roles
 
@@ -430,20 +419,20 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
             groups = _by_level(values, other.column.codes[table.every], 2)
-            if min(map(np.size, groups)) >= _FEWEST_TIES and _is_cut(groups):
+            if min(map(np.size, groups)) >= LIMITS.fewest_ties and _is_cut(groups):
                 return Role("outcome", f"{shortened(name)} is a cut of it")
         if role not in ("outcome", "time") or name not in numbers:
             continue
         rest = values - numbers[name]
         seen = np.isfinite(rest)
-        if seen.sum() < _FEWEST_ROWS:
+        if seen.sum() < LIMITS.fewest_rows:
             continue
-        is_near = np.median(values[seen]) >= _NEAR_ITS_LIMIT * np.median(numbers[name][seen])
+        is_near = np.median(values[seen]) >= LIMITS.near_its_limit * np.median(numbers[name][seen])
         if is_near and (rest[seen] <= 0.0).all() and rise_together(one, other):
             return Role("time", f"never later than {shortened(name)}")
-        least = _ROUNDING * np.abs(values[seen]).max()
-        for start in numbers if role == "time" and len(numbers) <= _MOST_LONG else ():
-            is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= _NEARLY_ALL
+        least = LIMITS.rounding * np.abs(values[seen]).max()
+        for start in numbers if role == "time" and len(numbers) <= LIMITS.most_long else ():
+            is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= LIMITS.nearly_all
             if is_sum and start not in (name, one.column.name):
                 return Role("time", f"the sum of {shortened(start)} and {shortened(name)}")
     return None
@@ -455,16 +444,16 @@ def recorded_with(one: DraftedColumn, table: Table) -> Role | None:
     The kind of progression is such an outcome, and the cause of death of those who died.
     """
     is_seen = one.column.codes >= 0
-    if not _FEWEST_ROWS <= is_seen.sum() <= (1.0 - _OFTEN_MISSING) * is_seen.size:
+    if not LIMITS.fewest_rows <= is_seen.sum() <= (1.0 - LIMITS.often_missing) * is_seen.size:
         return None
     for other in table.decided:
         codes, role = other.column.codes, other.feature.role
         if role == "time" and not one.is_number and np.array_equal(is_seen, codes >= 0):
             return Role("outcome", "recorded where a time to an event is, and only there")
-        if role == "outcome" and 2 <= len(other.column.texts) <= _FEW:
+        if role == "outcome" and 2 <= len(other.column.texts) <= LIMITS.few:
             level = pd.Series(codes[is_seen]).mode()[0]
-            n_both, least = (codes[is_seen] == level).sum(), _MOSTLY_RECORDED * (codes == level).sum()
-            if level >= 0 and n_both >= _SAME * max(is_seen.sum(), least):
+            n_both, least = (codes[is_seen] == level).sum(), LIMITS.mostly_recorded * (codes == level).sum()
+            if level >= 0 and n_both >= LIMITS.same * max(is_seen.sum(), least):
                 return Role("outcome", f"recorded at one level of {shortened(other.column.name)}, and only there")
     return None
 
@@ -475,17 +464,13 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
         return False
     both = np.isfinite(first.scores) & np.isfinite(second.scores)
     a, b, n = first.scores[both], second.scores[both], int(both.sum())
-    if n < _FEWEST_BOTH or np.ptp(a) == 0.0 or np.ptp(b) == 0.0:
+    if n < LIMITS.fewest_both or np.ptp(a) == 0.0 or np.ptp(b) == 0.0:
         return False
     r = float(np.corrcoef(mid_ranks(a), mid_ranks(b))[0, 1])
-    return bool(np.arctanh(min(r, 0.999999)) * np.sqrt(n - 3.0) > _SURE)
+    return bool(np.arctanh(min(r, 0.999999)) * np.sqrt(n - 3.0) > LIMITS.sure)
 
 
 # The calendar and places.
-
-_YEARS, _FIRST_YEAR, _MOST_WORDS, _FEWEST_DAYS_NAMED, _MOST_DAYS_NAMED = (1900, 2035), 1850, 3, 3, 24
-_CALENDAR = {"month": (1, 12), "week": (1, 53), "quarter": (1, 4), "weekday": (0, 7), "hour": (0, 24)}
-_FEWEST_PLACES, _LONG_CODE, _LAST_DIGITS = 20, 10.0**5, 0.05
 
 
 def calendar(one: DraftedColumn, table: Table) -> Role | None:
@@ -495,27 +480,29 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
         return Role("time", "dates or times of day")
     if _is_long(one) and not table.listed["date"].isdisjoint(words):
         return Role("time", "by its name")  # the days of a spreadsheet too
-    are_few = _FEWEST_DAYS_NAMED <= len(column.texts) <= _MOST_DAYS_NAMED  # days of the week in two spellings
-    if are_few and {_bare(words_of(text)) for text in column.texts} <= table.listed["calendar.days"]:
+    is_short = LIMITS.days_named[0] <= len(column.texts) <= LIMITS.days_named[1]
+    if is_short and {_bare(words_of(text)) for text in column.texts} <= table.listed["calendar.days"]:
         return Role("time", "days of the week or months")
     if not 0 < numbers.size == len(column.texts):
         return None
     low, high = float(numbers[0]), float(numbers[-1])
     if column.has_fractions:  # 1889.02, as registers and epidemiological packages count days
-        is_decimal = low >= _FIRST_YEAR and high <= _YEARS[1] and numbers.size >= _FEWEST_ROWS
+        is_decimal = low >= LIMITS.first_year and high <= LIMITS.years[1] and numbers.size >= LIMITS.fewest_rows
         return Role("time", "calendar years with fractions") if is_decimal else None
-    parts = {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *_CALENDAR)}
+    parts = {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *LIMITS.calendar)}
     is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
-    if _YEARS[0] <= low and high <= _YEARS[1]:
+    if LIMITS.years[0] <= low and high <= LIMITS.years[1]:
         is_dense = numbers.size >= max(3, 0.5 * (high - low + 1))  # salaries of 1,950 to 2,030 leave most numbers out
-        is_dense &= column.n_observed >= _FEWEST_ROWS
+        is_dense &= column.n_observed >= LIMITS.fewest_rows
         return Role("time", "calendar years") if is_named or is_dense else None
     if not table.listed["calendar.not_beside"].isdisjoint(words):  # durations
         return None
     if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
-    for unit, (least, most) in _CALENDAR.items():
-        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(parts[unit]) for word in (*words, "".join(words)))
+    for unit, (least, most) in LIMITS.calendar.items():
+        is_of_unit = len(words) <= LIMITS.most_words and any(
+            word.endswith(parts[unit]) for word in (*words, "".join(words))
+        )
         if is_of_unit and low >= least and high <= most:
             return Role("time", f"{unit}, by name and values")
     return None
@@ -535,22 +522,20 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = column.has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
-    is_numbered = len(column.texts) > _FEW and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
+    is_numbered = len(column.texts) > LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (one.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
     is_dummy = _is_yes_or_no(one) or list(finite) == [0.0, 1.0]
     if any(table.is_place(name, may_be_town=not is_dummy) for name in column.names):
         return Role("site", "by its name")
-    are_long = finite.size == len(column.texts) >= _FEWEST_PLACES and finite[0] >= _LONG_CODE
-    if are_long and np.ptp(finite) < _LAST_DIGITS * finite[0]:  # 350010 to 350200
+    are_long = finite.size == len(column.texts) >= LIMITS.fewest_places and finite[0] >= LIMITS.long_code
+    if are_long and np.ptp(finite) < LIMITS.last_digits * finite[0]:  # 350010 to 350200
         return Role("site", "codes of many digits, of which only the last differ")
     return None
 
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
-
-_LOST, _FEWEST_MEASURED = 0.02, 3
 
 
 def later(one: DraftedColumn, table: Table) -> Role | None:
@@ -611,16 +596,12 @@ def _later_measurements(table: Table) -> Iterator[str]:
         measured = [columns for columns in group if all(one.is_number for one in columns)]
         missing = [[np.mean(one.column.codes < 0) for one in columns] for columns in measured]
         rising = [rise_together(columns[0], one) for columns in measured for one in columns[1:]]
-        is_lost = len(measured) >= _FEWEST_MEASURED and (np.diff(np.mean(missing, axis=0)) >= _LOST).all()
+        is_lost = len(measured) >= LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= LIMITS.lost).all()
         if is_lost and 2 * sum(rising) > len(rising):
             yield from (one.column.name for columns in group for one in columns[1:])  # the diagnoses `ypf1` too
 
 
 # One measurement in two units: the first division of a report would be the unit.
-
-_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT = 5, 0.02
-_OF_WEIGHTS = (2.2046, 1000.0)  # pounds and grams in a kilogram; of children and adults, other ratios are by chance
-_SPREADS, _GAP_OF_UNITS, _GAP_OF_WEIGHTS, _APART, _ROUNDED, _LARGEST_ERROR = 2.0, 1.0, 0.4, 4.0, 0.02, 0.1
 
 
 def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
@@ -636,25 +617,25 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     if np.unique(values).size <= MOST_LEVELS or values[0] <= 0.0:
         return None
     logs, n, n_below = np.log(values), values.size, np.arange(1, values.size)
-    fewest = max(_FEWEST_OF_A_UNIT, _LEAST_OF_A_UNIT * n)
+    fewest = max(LIMITS.fewest_of_a_unit, LIMITS.least_of_a_unit * n)
     is_weight = not table.listed["measured.weights"].isdisjoint(one.column.words)  # in kg and lb two modes nearly meet
     are_some = (np.minimum(n_below, n - n_below) >= fewest) | (not is_weight)
     gaps = np.where(are_some, np.diff(logs), 0.0)
     cut = int(gaps.argmax()) + 1
     low, high = logs[:cut], logs[cut:]
     least, most = sorted((float(low.std()), float(high.std())))
-    step, gap = np.median(high) - np.median(low), _GAP_OF_WEIGHTS if is_weight else _GAP_OF_UNITS
-    is_apart = gaps.max() >= gap * most and step >= _APART * most
-    if min(low.size, high.size) < fewest or most > _SPREADS * least or not is_apart:
+    step, gap = np.median(high) - np.median(low), LIMITS.gap_of_weights if is_weight else LIMITS.gap_of_units
+    is_apart = gaps.max() >= gap * most and step >= LIMITS.apart * most
+    if min(low.size, high.size) < fewest or most > LIMITS.spreads * least or not is_apart:
         return None
     # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
-    error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LARGEST_ERROR)
+    error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), LIMITS.largest_error)
     off, times, start = min(
         (abs(float(np.log(np.median((values[cut:] - start) / times)) - np.median(low))), times, start)
         for times, start in data("units")["conversions"]
-        if values[cut] > start and (times in _OF_WEIGHTS or not is_weight)
+        if values[cut] > start and (times in LIMITS.of_weights or not is_weight)
     )
-    if off > max(error, _ROUNDED):
+    if off > max(error, LIMITS.rounded):
         return None
     is_high = high.size < low.size
     shown = {"few": min(low.size, high.size), "n": n, "limit": f"{math.sqrt(values[cut - 1] * values[cut]):.3g}"}
