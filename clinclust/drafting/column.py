@@ -299,22 +299,19 @@ def _read_written(column: Column) -> Written | None:
     marks = marks_of([part.number for part in parts if part is not None and notation.unit_key(part.unit) in units])
     if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
         marks = Marks(",")
-    meant = {text: notation.parts_of(sign) for text, sign in synonyms.items()}
     written = {
         text: part.limit + number  # as a schema writes it
-        for text, part in meant.items()
-        if part is not None and notation.unit_key(part.unit) in units
+        for text, part in zip(column.texts, parts, strict=True)
+        if text in synonyms and part is not None and notation.unit_key(part.unit) in units
         if (number := notation.number_as_written(part.number, marks.decimal, marks.thousands)) is not None
     }
-    signs_of_numbers = {"decimal": marks.decimal, "thousands": marks.thousands, "synonyms": written}
-    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, **signs_of_numbers}
-    fields = {name: value for name, value in fields.items() if value}
+    of_numbers = {"unit": unit, "decimal": marks.decimal, "thousands": marks.thousands, "synonyms": written}
+    fields = {name: value for name, value in {"marks": list(marked.marks), **of_numbers}.items() if value}
     signs = [part.limit[:1] if part is not None else "" for part in parts]
     beyond = np.array([(sign in (">", "≥")) - (sign in ("<", "≤")) for sign in signs], dtype=np.int8)
     censored = {"censored": "limit"} if beyond.any() else {}
     feature = Feature(name="x", likelihood=Gaussian.name, **fields, **censored)
-    values = [number_meant(feature, text) for text in column.texts]
-    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    numbers = np.array([number_meant(feature, text) for text in column.texts], dtype=np.float64)  # NaN for None
     if fault:
         return Written(numbers, beyond, fields, fault=fault)
     undecided = marks.is_guess and marks.decimal is not None
@@ -413,14 +410,11 @@ def _is_written_date(text: str) -> bool:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         return False
-    letters = re.sub(r"[\W\dT]", "", match[1])
-    if letters:
+    if letters := re.sub(r"[\W\dT]", "", match[1]):
         return _MONTHS.match(letters) is not None
-    parts = [int(part) for part in re.findall(r"\d+", match[1])]
+    parts, (first, last) = [int(part) for part in re.findall(r"\d+", match[1])], LIMITS.years
     if len(parts) == 2:
-        return LIMITS.years[0] <= max(parts) <= LIMITS.years[1] and (
-            1 <= min(parts) <= 12 or min(parts) >= LIMITS.years[0]
-        )
+        return bool(first <= max(parts) <= last and (1 <= min(parts) <= 12 or min(parts) >= first))
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
     return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
 
@@ -455,11 +449,11 @@ def _identifies_rows(column: Column) -> bool:
         return n == n_different == column.codes.size > 1 and is_named
     numbers = column.numbers
     if not np.isfinite(numbers).all():
-        if n_different < n or any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: LIMITS.fewest_cells]):
-            return False  # pressures such as 120/80
-        has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
-        return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
-    if (numbers % 1 != 0).any():
+        are_pairs = any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: LIMITS.fewest_cells])  # as 120/80
+        has_words = np.mean([" " in text for text in column.texts]) > 0.5
+        are_texts = n_different == n and not are_pairs and np.isfinite(numbers).mean() < 0.5
+        return bool(are_texts and (is_named or not has_words))
+    if column.has_fractions:
         return False
     span = numbers.max() - numbers.min()
     steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
@@ -487,9 +481,6 @@ def propose_identifier(column: Column) -> Proposal | None:
 
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
 
-_DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
-_REFUSALS = frozenset([7.0, 8.0, 9.0])
-
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 
 
@@ -505,8 +496,7 @@ def missing_words(column: Column) -> set[str]:
     """
     if np.isfinite(column.numbers).all():
         return set()
-    signs = MISSING_SIGNS - set(data("missing_words")["also_values"])
-    words_for_missing = {text for text in column.texts if text.casefold() in signs}
+    words_for_missing = set[str]()
     for text in compress(column.texts, np.isnan(column.numbers)):
         folded = " ".join(text.casefold().split())
         words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
@@ -534,7 +524,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     numbers, counts = numbers[finite], counts[finite]
     gapped = gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
-    are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= LIMITS.most_refusals * counts.sum()
+    are_refusals = 9.0 in gapped <= set(LIMITS.refusals) and n_gapped <= LIMITS.most_refusals * counts.sum()
     codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
     # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
     # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
@@ -551,13 +541,12 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
 def gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
     values = np.unique(numbers)
-    if not 3 <= values.size <= LIMITS.most_answered or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
+    answers = values[~np.isin(values, LIMITS.unknown)]
+    is_few = answers.size > 1 and values.size <= LIMITS.most_answered
+    if not is_few or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
         return set()
-    codes: set[float] = set()
-    while values.size > 2 and values[-1] in _UNKNOWN and (values[-1] - values[-2] > 1 or values[-1] in _REFUSALS):
-        codes.add(float(values[-1]))
-        values = values[:-1]
-    return codes if min(codes, default=0.0) - values[-1] > 1.0 else set()
+    codes = values[values > answers[-1]]
+    return set(codes.tolist()) if (codes > answers[-1] + 1.0).all() else set()
 
 
 def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
@@ -573,16 +562,14 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
     return frozenset(code for code, n in n_columns.items() if n >= LIMITS.fewest_with_code)
 
 
-_UNKNOWN = frozenset([7.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 97.0])
-
-
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
-    found = {n for n in numbers.tolist() if n == -1.0 or f"{abs(n):g}".replace(".", "") in _DIGITS}
+    digits = re.compile(LIMITS.digits)
+    found = {n for n in numbers.tolist() if n == -1.0 or digits.fullmatch(f"{abs(n):g}".replace(".", ""))}
     usual = np.unique(numbers[~np.isin(numbers, list(found))])
     for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
         is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), LIMITS.far)
-        if usual.size < 2 or (is_near and code not in _REFUSALS):
+        if usual.size < 2 or (is_near and code not in LIMITS.refusals):
             usual = np.append(usual, code)
             found.discard(code)
     if not found:
@@ -590,7 +577,7 @@ def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
     n_cells = {code: int(counts[numbers == code].sum()) for code in found}
     are_whole = bool((usual % 1 == 0).all())
-    codes = {code for code in found if code > high} - _REFUSALS
+    codes = {code for code in found if code > high and code not in LIMITS.refusals}
     codes |= {code for code in found if code < -1.0 and low - code > gap and low >= 0.0}
     if not are_whole:  # of scores around 0, only a code that lies apart is one
         codes |= {code for code in found if code < low - (high - low) / 2.0 and n_cells[code] > 1}

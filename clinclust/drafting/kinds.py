@@ -169,6 +169,7 @@ _MEASUREMENTS: dict[str, dict[str, Any]] = {
     "log": {"likelihood": Gaussian.name, "transform": "log"},
     Exponential.name: {"likelihood": Exponential.name},
 }
+_LEAST = {Gaussian.name: -math.inf, "log": _TINY, Exponential.name: 0.0}
 
 
 class Kind(NamedTuple):
@@ -210,31 +211,33 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
 
 
 def _best_measurement(numbers: Numbers, found: dict[str, float]) -> Kind:
-    """Return the best distribution of a measurement."""
+    """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far."""
     options: list[tuple[float, Kind]] = []
-    for end, place in (("", None), ("spike_low_", 0), ("spike_high_", -1)):
-        spike: dict[str, Any] = {}
-        if place is not None:
-            # Enough subjects have the lowest or highest number, and it is near the others: farther away it is no value
-            # that subjects have, as 999 among weights, or 0 among blood pressures.
-            n_equal, n, rest = numbers.counts[place], numbers.counts.sum(), np.delete(numbers.values, place)
-            if numbers.values.size <= MOST_LEVELS or n_equal < max(LIMITS.fewest_equal, LIMITS.least_equal * n):
-                continue
-            of_rest = np.delete(numbers.counts, place)
-            spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
-            if (
-                abs(numbers.values[place] - rest[place]) > LIMITS.near * spread
-                or n_equal < LIMITS.stands_out * of_rest.max()
-            ):
-                continue
-            spike = {"spike": float(numbers.values[place])}
-        for kind, fields in _MEASUREMENTS.items():
-            is_possible = bool(spike) or kind == Gaussian.name or numbers.values[0] >= (0.0 if kind != "log" else _TINY)
-            if f"{end}{kind}" in found and is_possible:
-                needed = LIMITS.spike * bool(spike) + LIMITS.log * (kind != Gaussian.name)
-                score = found[f"{end}{kind}"]
-                options.append((score - needed, Kind("measurement", {**fields, **spike}, LIMITS.temper * score)))
+    for name, score in found.items():
+        end, _, kind = name.rpartition("_")
+        if kind not in _MEASUREMENTS or (not end and numbers.values[0] < _LEAST[kind]):
+            continue
+        place, fields = (0 if end == "spike_low" else -1), _MEASUREMENTS[kind]
+        if end and not _stands_out(numbers, place):
+            continue
+        fields = {**fields, "spike": float(numbers.values[place])} if end else fields
+        needed = LIMITS.spike * bool(end) + LIMITS.log * (kind != Gaussian.name)
+        options.append((score - needed, Kind("measurement", fields, LIMITS.temper * score)))
     return max(options, key=lambda option: option[0])[1]
+
+
+def _stands_out(numbers: Numbers, place: int) -> bool:
+    """Return whether enough subjects have the lowest or highest number, and it is near the others.
+
+    Farther away it is no value that subjects have, as 999 among weights, or 0 among blood pressures.
+    """
+    n_equal, n, values = numbers.counts[place], numbers.counts.sum(), numbers.values
+    if values.size <= MOST_LEVELS or n_equal < max(LIMITS.fewest_equal, LIMITS.least_equal * n):
+        return False
+    rest, of_rest = np.delete(values, place), np.delete(numbers.counts, place)
+    spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
+    is_near = abs(values[place] - rest[place]) <= LIMITS.near * spread
+    return bool(is_near and n_equal >= LIMITS.stands_out * of_rest.max())
 
 
 def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
@@ -287,12 +290,12 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return _two_levels(column, levels).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
     if is_plain and numbers.are_whole:
-        if n_levels <= LIMITS.most_codes and _is_called_nominal(column):
-            return nominal_of(column, f"{n_levels} codes without order, by the name of the column")
         are_far = (top - low) / numbers.step >= LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
         are_far &= top < 2.0 * low or low >= LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
-        if are_far and column.n_observed >= LIMITS.rows_of_a_code * n_levels:
-            return nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
+        are_far &= column.n_observed >= LIMITS.rows_of_a_code * n_levels
+        if are_far or (n_levels <= LIMITS.most_codes and _is_called_nominal(column)):
+            why = "whole numbers far apart, and none between them" if are_far else "by the name of the column"
+            return nominal_of(column, f"{n_levels} codes without order, {why}")
     least, most = column.notes.minimum or 0.0, column.notes.maximum
     is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= LIMITS.longest_scale
     if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise
 from types import SimpleNamespace
@@ -93,6 +93,7 @@ class Table:
         self.every = slice(None, None, 1 + len(frame) // LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
+        self.roles: dict[str, Mapping[str, str]] = {}  # by name, of the columns together, for each reason
 
     def is_called(self, names: Sequence[Sequence[str]], concept: str, also: str = "") -> bool:
         """Return whether a name is listed for a concept, or holds one of its words and, but for some, no others."""
@@ -122,47 +123,39 @@ class Table:
         }
 
     @cached_property
-    def by_dictionary(self) -> dict[str, str]:
-        """The roles of names in published data dictionaries that have several of the names; # is any number."""
-        both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in self.by_name}
-        rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
-        roles: dict[str, str] = {}
-        for source in data("sources").values():
-            if sum(len(rare.intersection(those)) for those in source.values()) >= LIMITS.fewest_rare:
-                listed = {of: role for role, those in source.items() if role != "cluster" for of in those}
-                roles |= {name: listed[of] for name, two in both.items() for of in two if of in listed}
-        return roles
-
-    @cached_property
     def numbers(self) -> dict[str, Array]:
         """The columns of many different numbers, each with those of `every` row, in which they are compared."""
         many = (one for one in self.drafted if len(one.column.texts) >= LIMITS.distinct)
         numbers = {one.column.name: one.scores[self.every] for one in many}
         return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
 
-    @cached_property
-    def pairs(self) -> dict[str, str]:
-        """The times and events that are called alike, or whose values show that one ends the other."""
-        return {**_ended_times(self), **dict(_alike_named_pairs(self))}
-
-    @cached_property
-    def later(self) -> set[str]:
-        """The later measurements of what was measured at baseline too."""
-        return set(_later_measurements(self))
-
 
 Rule = Callable[[DraftedColumn, Table], Role | None]
 """Looks at a column and its neighbours; returns a role with its evidence, or None."""
 
 
-def take_from(roles_of: Callable[[Table], dict[str, str]], reason: str) -> Rule:
+def of_table(roles_of: Callable[[Table], Mapping[str, str]], reason: str) -> Rule:
     """Return the rule that takes the roles that all columns of a table together give to some of them."""
 
     def rule(one: DraftedColumn, table: Table) -> Role | None:
-        role = roles_of(table).get(one.column.name)
+        if reason not in table.roles:
+            table.roles[reason] = roles_of(table)
+        role = table.roles[reason].get(one.column.name)
         return None if role is None else Role(role, reason)
 
     return rule
+
+
+def by_dictionary(table: Table) -> dict[str, str]:
+    """Return the roles of names in published data dictionaries that have several of the names; # is any number."""
+    both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in table.by_name}
+    rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
+    roles: dict[str, str] = {}
+    for source in data("sources").values():
+        if sum(len(rare.intersection(those)) for those in source.values()) >= LIMITS.fewest_rare:
+            listed = {of: role for role, those in source.items() if role != "cluster" for of in those}
+            roles |= {name: listed[of] for name, two in both.items() for of in two if of in listed}
+    return roles
 
 
 def by_words(concept: str, role: str, is_such: Callable[[DraftedColumn], bool], look: str = "", also: str = "") -> Rule:
@@ -183,18 +176,10 @@ def _is_long(one: DraftedColumn) -> bool:
     return one.is_number or len(one.column.texts) > LIMITS.few
 
 
-def _is_grouping(one: DraftedColumn) -> bool:
-    return not one.is_number and 2 <= len(one.column.texts) <= LIMITS.most_answers
-
-
-def _has_few_values(one: DraftedColumn) -> bool:
-    return len(one.column.texts) <= LIMITS.few
-
-
 def _is_balanced(one: DraftedColumn) -> bool:
     """Return whether levels are nearly as frequent, as allocation makes them: "study group", and no "age group"."""
     counts = one.column.counts
-    return 1 < counts.size <= LIMITS.few and bool(counts.max() <= LIMITS.balanced * counts.min())
+    return bool(1 < counts.size <= LIMITS.few and counts.max() <= LIMITS.balanced * counts.min())
 
 
 def _is_yes_or_no(one: DraftedColumn) -> bool:
@@ -262,7 +247,7 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
 
 # Times, and the events that end them, by their names.
 
-_DATES = ("dates", "times of day")
+_DATES, _LATER = ("dates", "times of day"), "a later measurement of what was measured at baseline"
 
 
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
@@ -354,8 +339,8 @@ def siblings(one: DraftedColumn, table: Table) -> Role | None:
     stems = stems_of(one.column.words) - {" ".join(one.column.words)}
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone. And a later
     # measurement has its own baseline.
-    decided = [other for other in table.decided if other.column.name not in table.later]
-    named = [other for other in decided if not other.proposal.reason.startswith(_DATES)]
+    own = [other for other in table.decided if other.column.name not in table.roles[_LATER]]
+    named = [other for other in own if not other.proposal.reason.startswith(_DATES)]
     alike = [other.feature.role for other in named if not stems.isdisjoint(stems_of(other.column.words))]
     if len(alike) >= 2 and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number or the end of its name")
@@ -373,6 +358,11 @@ def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
 def _is_cut(groups: Sequence[Array]) -> bool:
     """Return whether the numbers of one group lie beyond those of another, or a group has none."""
     return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
+
+
+def times_and_events(table: Table) -> dict[str, str]:
+    """Return the times and events that are called alike, or whose values show that one ends the other."""
+    return _ended_times(table) | dict(_alike_named_pairs(table))
 
 
 def _ended_times(table: Table) -> dict[str, str]:
@@ -538,14 +528,12 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
 
 
-def later(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise later measurements of what was measured at baseline, and those of a trial with a time in the name.
+def measured_after_baseline(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise measurements of a trial with a time in the name.
 
     A number with a unit of time is `pain_30min` and `crp_day28`; what is recalled at baseline, as `falls_last_30d`, is
     no later measurement. In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
     """
-    if one.column.name in table.later:
-        return Role("outcome", "a later measurement of what was measured at baseline")
     words, units = one.column.words, table.listed["baseline.units"]
     ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
     times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
@@ -558,8 +546,8 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
 
-def _later_measurements(table: Table) -> Iterator[str]:
-    """Yield later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
+def later_measurements(table: Table) -> dict[str, str]:
+    """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
     The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
     one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
@@ -580,11 +568,11 @@ def _later_measurements(table: Table) -> Iterator[str]:
             plain[stem] = one
         elif stem:
             called.append((one, stem, not after.isdisjoint(words), [float(word) for word in words if word.isdigit()]))
-    series: dict[tuple[str, ...], dict[float, DraftedColumn]] = defaultdict(dict)
+    later, series = list[DraftedColumn](), defaultdict[tuple[str, ...], dict[float, DraftedColumn]](dict)
     for one, stem, has_visit, numbers in called:
         start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
         if start is not None and rise_together(start, one):
-            yield one.column.name
+            later.append(one)
         elif start is None and len(numbers) == 1 and not has_visit:
             series[stem][numbers[0]] = one
     alike: dict[tuple[float, ...], list[list[DraftedColumn]]] = defaultdict(list)
@@ -598,7 +586,8 @@ def _later_measurements(table: Table) -> Iterator[str]:
         rising = [rise_together(columns[0], one) for columns in measured for one in columns[1:]]
         is_lost = len(measured) >= LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= LIMITS.lost).all()
         if is_lost and 2 * sum(rising) > len(rising):
-            yield from (one.column.name for columns in group for one in columns[1:])  # the diagnoses `ypf1` too
+            later += [one for columns in group for one in columns[1:]]  # the diagnoses `ypf1` too
+    return {one.column.name: "outcome" for one in later}
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -651,19 +640,25 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
 RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
-    take_from(lambda table: table.by_dictionary, "by the data dictionary of its source"),
-    by_words("arm", "arm", _has_few_values),
+    of_table(by_dictionary, "by the data dictionary of its source"),
+    by_words("arm", "arm", lambda one: len(one.column.texts) <= LIMITS.few),
     by_words("allocation", "arm", _is_balanced, also="arm.beside"),
-    by_words("answer", "describe", _is_grouping, LOOKS["known_answer"]),
+    by_words(
+        "answer",
+        "describe",
+        lambda one: not one.is_number and 2 <= len(one.column.texts) <= LIMITS.most_answers,
+        LOOKS["known_answer"],
+    ),
     by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
-    take_from(lambda table: table.pairs, "a time and its event, by their names or values"),
+    of_table(times_and_events, "a time and its event, by their names or values"),
     calendar,
     follow_up,
     events,
     visits,
     by_words("visit", "time", lambda one: not one.is_count_from_0),  # of visits to a doctor
     places,
-    later,
+    of_table(later_measurements, _LATER),
+    measured_after_baseline,
     siblings,
     recorded_with,
     tied,
