@@ -238,13 +238,12 @@ class DraftedColumn:
         texts = [text for text in self.column.texts if text not in self.feature.missing_codes]
         are_whole = len(texts) > 2 and all(number_of(text) % 1 == 0 for text in texts)
         is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
-        fields = {name: value for name, value in self.proposal.fields.items() if name in FOR_READERS} | {"role": role}
+        rest = FOR_READERS if role == "ignore" else (*FOR_READERS, "missing_codes")
+        fields = {name: value for name, value in self.proposal.fields.items() if name in rest} | {"role": role}
         if role == "ignore":
             self.make(partial(Proposal, fields, reason, looks=(look,) if look else ()))
         elif role == "site" and are_whole and not is_labelled:
             # Numbers are names: hospitals 1 to 25 have no mean, and thousands of postcodes no table.
-            if "missing_codes" in self.proposal.fields:
-                fields["missing_codes"] = self.proposal.fields["missing_codes"]
             if len(texts) <= MOST_TEXTS:
                 fields |= {"likelihood": Categorical.name, "levels": sorted(texts, key=number_of)}
             self.make(partial(Proposal, fields, f"site: {reason}", looks=self.proposal.looks))

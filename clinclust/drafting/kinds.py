@@ -38,7 +38,7 @@ from clinclust.drafting.column import (
     propose_identifier,
     without_number,
 )
-from clinclust.files.cell_text import listed, number_of, quote_cell
+from clinclust.files.cell_text import listed, quote_cell
 from clinclust.files.notation import is_known_unit, marks_of, name_words, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
@@ -390,20 +390,19 @@ def _phrase(text: str) -> str:
 
 
 @cache
-def _orders() -> list[list[list[str]]]:
-    absent = [_phrase(word) for word in data("orders")["absent"]]
-    return [[absent, *([_phrase(word) for word in rank] for rank in order)] for order in data("orders")["orders"]]
+def _orders() -> list[dict[str, int]]:
+    """Return the rank of each word in each order; the absent are the lowest, unless an order ranks them itself."""
+    absent = {_phrase(word): 0 for word in data("orders")["absent"]}
+    ranked = [enumerate(order, start=1) for order in data("orders")["orders"]]
+    return [absent | {_phrase(word): rank for rank, words in order for word in words} for order in ranked]
 
 
-def _rank(phrase: str, order: list[list[str]]) -> int | None:
+def _rank(phrase: str, order: dict[str, int]) -> int | None:
     """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
-    cut = None
-    for rank in range(len(order) - 1, -1, -1):  # the absent, which many orders have in a rank of their own, come last
-        if phrase in order[rank]:
-            return rank
-        if len(phrase) >= LIMITS.shortest_cut and any(word.startswith(phrase) for word in order[rank]):
-            cut = rank if cut is None else cut
-    return 0 if cut is None and _says_absent(phrase) else cut
+    is_cut = len(phrase) >= LIMITS.shortest_cut and phrase not in order
+    ranks = [rank for word, rank in order.items() if is_cut and word.startswith(phrase)]
+    ranks = ranks or [0] * _says_absent(phrase)
+    return order.get(phrase, max(ranks) if ranks else None)
 
 
 def _by_numbers(texts: Sequence[str]) -> list[float] | None:
@@ -469,14 +468,14 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
 
 def ordered_pair(pair: Sequence[str]) -> list[str]:
     """Return two levels, of which the second counts as yes: by their words, their order, or else by the alphabet."""
-    first, second = sorted(pair)
-    places = no_before_yes([first, second])
+    pair = sorted(pair)
+    places = no_before_yes(pair)
     if places is None:
         female, male = data("answers")["sexes"]
-        words = [_phrase(without_number(text)) for text in (first, second)]
+        words = [_phrase(without_number(text)) for text in pair]
         is_reversed = (words[1] in female and words[0] in male) or words[1] in data("orders")["absent"]
-        places = [1, 0] if is_reversed else order_of([first, second])
-    return [(first, second)[place] for place in places or [0, 1]]
+        places = [1, 0] if is_reversed else order_of(pair)
+    return [pair[place] for place in places or [0, 1]]
 
 
 # The proposal for levels: two that are no and yes, ordered, or without order.
@@ -547,9 +546,7 @@ def _is_called_nominal(column: Column) -> bool:
 
 def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     """Return the proposal for two levels; by default those of the column."""
-    pair = list(texts or column.texts)
-    numbers = [number_of(text) for text in pair]
-    levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
+    levels = ordered_pair(list(texts or column.texts))
     meaning = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
     fields = {} if levels == ["0", "1"] else {"levels": levels}
     return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{meaning}")
