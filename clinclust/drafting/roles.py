@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise
 from types import SimpleNamespace
@@ -294,14 +294,14 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
+def alike_named_pairs(table: Table) -> dict[str, str]:
+    """Return the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
     `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. Nearly everybody has a time above 0 at each level
     of the event, so that years of smoking are no time to a smoking status; and the event is no cut of the time, as a
     raised CA-125 is.
     """
-    sure = table.listed["time.sure_affixes"]
+    sure, roles = table.listed["time.sure_affixes"], dict[str, str]()
     events: dict[str, list[Column]] = defaultdict(list)
     for column in (column for column in table.columns if 2 <= len(column.texts) <= 4):
         called = "".join(column.words)
@@ -320,7 +320,8 @@ def _alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
                     continue
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
                 if all(np.mean(times > 0.0) > LIMITS.nearly_everybody for times in by_level) and not _is_cut(by_level):
-                    yield from ((column.name, "time"), (event.name, "outcome"))
+                    roles |= {column.name: "time", event.name: "outcome"}
+    return roles
 
 
 def _stems(called: str, affixes: frozenset[str]) -> set[str]:
@@ -360,12 +361,7 @@ def _is_cut(groups: Sequence[Array]) -> bool:
     return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
 
 
-def times_and_events(table: Table) -> dict[str, str]:
-    """Return the times and events that are called alike, or whose values show that one ends the other."""
-    return _ended_times(table) | dict(_alike_named_pairs(table))
-
-
-def _ended_times(table: Table) -> dict[str, str]:
+def ended_times(table: Table) -> dict[str, str]:
     """Return the times and the event (as ``time`` and ``outcome``) of which one time ends the other without the event.
 
     The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
@@ -650,7 +646,8 @@ RULES: tuple[Rule, ...] = (
         LOOKS["known_answer"],
     ),
     by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
-    of_table(times_and_events, "a time and its event, by their names or values"),
+    of_table(alike_named_pairs, "a time and its event, by their names"),
+    of_table(ended_times, "a time and its event, by their values"),
     calendar,
     follow_up,
     events,
