@@ -30,7 +30,7 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import LOOK, number_meant, read_column, text_cells
 
-LIMITS = SimpleNamespace(**data("drafting")["column"])
+_LIMITS = SimpleNamespace(**data("drafting")["column"])
 
 # One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
 
@@ -84,7 +84,7 @@ class Column:
     def names(self) -> list[list[str]]:
         """The words of the name, and of the label unless that is a sentence: "positive events during the week"."""
         label = name_words(self.notes.label or "")
-        return [self.words, *([label] if 0 < len(label) <= LIMITS.most_label_words else [])]
+        return [self.words, *([label] if 0 < len(label) <= _LIMITS.most_label_words else [])]
 
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
@@ -315,7 +315,7 @@ def _read_written(column: Column) -> Written | None:
         return Written(numbers, beyond, fields, fault=fault)
     undecided = marks.is_guess and marks.decimal is not None
     is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
-    if column.counts[is_number].sum() < LIMITS.most * column.n_observed:
+    if column.counts[is_number].sum() < _LIMITS.most * column.n_observed:
         return None
     looks = [LOOKS["commas"]] if marks.is_guess and not undecided else []
     if marked.marks:
@@ -341,8 +341,8 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
         return None, ""
     if len(by_unit) > 1 or by_unit.iloc[0] < n_bare:
         # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
-        is_odd = n_bare >= LIMITS.but_for_slips * column.n_observed or len(column.texts) <= MOST_LEVELS
-        if is_odd or by_unit.sum() + n_bare < LIMITS.most * column.n_observed:
+        is_odd = n_bare >= _LIMITS.but_for_slips * column.n_observed or len(column.texts) <= MOST_LEVELS
+        if is_odd or by_unit.sum() + n_bare < _LIMITS.most * column.n_observed:
             return None, ""
         shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in by_unit.items())
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
@@ -371,10 +371,10 @@ def leave_out_dates(column: Column) -> Proposal | None:
     ways: dict[str, Callable[[str], object]] = {"times of day": _CLOCK.fullmatch, "dates": _is_written_date}
     for what, is_of_kind in {"dates or times": lambda _: column.is_time, **ways}.items():
         are_of_kind = np.array([bool(is_of_kind(text)) for text in column.texts])
-        if column.counts[are_of_kind].sum() >= LIMITS.nearly_all * column.n_observed:
+        if column.counts[are_of_kind].sum() >= _LIMITS.nearly_all * column.n_observed:
             return leave_out(f"{what}: {COMPUTE}")
     texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
-    if len(texts) < max(LIMITS.fewest, LIMITS.nearly_all * len(column.texts)):
+    if len(texts) < max(_LIMITS.fewest, _LIMITS.nearly_all * len(column.texts)):
         return None
     lengths = texts.str.len()
     # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
@@ -385,8 +385,8 @@ def leave_out_dates(column: Column) -> Proposal | None:
             warnings.simplefilter("ignore")
             days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
-        has_days = days.dt.day.nunique() >= min(LIMITS.fewest, len(texts) // 3)
-        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*LIMITS.years).all()):
+        has_days = days.dt.day.nunique() >= min(_LIMITS.fewest, len(texts) // 3)
+        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_LIMITS.years).all()):
             return leave_out(f"dates without signs: {COMPUTE}")
     return None
 
@@ -394,13 +394,13 @@ def leave_out_dates(column: Column) -> Proposal | None:
 def dates_among_others(column: Column) -> str:
     """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
     numbers = column.numbers
-    others = numbers[np.isfinite(numbers) & (numbers < LIMITS.serial[0])]
-    is_serial = (numbers % 1 == 0) & (numbers >= LIMITS.serial[0]) & (numbers <= LIMITS.serial[1])
-    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < LIMITS.small
+    others = numbers[np.isfinite(numbers) & (numbers < _LIMITS.serial[0])]
+    is_serial = (numbers % 1 == 0) & (numbers >= _LIMITS.serial[0]) & (numbers <= _LIMITS.serial[1])
+    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _LIMITS.small
     texts = zip(column.texts, numbers, strict=True)
     is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
     n = int(column.counts[is_date].sum())
-    if not 0 < n < column.n_observed / 2 or is_date.sum() > LIMITS.most_made:
+    if not 0 < n < column.n_observed / 2 or is_date.sum() > _LIMITS.most_made:
         return ""
     return LOOKS["dates_among"].format(texts=listed(map(quote_cell, compress(column.texts, is_date))))
 
@@ -411,7 +411,7 @@ def _is_written_date(text: str) -> bool:
         return False
     if letters := re.sub(r"[\W\dT]", "", match[1]):
         return _MONTHS.match(letters) is not None
-    parts, (first, last) = [int(part) for part in re.findall(r"\d+", match[1])], LIMITS.years
+    parts, (first, last) = [int(part) for part in re.findall(r"\d+", match[1])], _LIMITS.years
     if len(parts) == 2:
         return bool(first <= max(parts) <= last and (1 <= min(parts) <= 12 or min(parts) >= first))
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
@@ -444,11 +444,11 @@ def _identifies_rows(column: Column) -> bool:
     """
     n, n_different = column.n_observed, len(column.texts)
     is_named = looks_identifying(column.name, is_unique=True)
-    if n < LIMITS.fewest_cells or n - n_different > max(2, LIMITS.most_shared * n) or n < 0.9 * column.codes.size:
+    if n < _LIMITS.fewest_cells or n - n_different > max(2, _LIMITS.most_shared * n) or n < 0.9 * column.codes.size:
         return n == n_different == column.codes.size > 1 and is_named
     numbers = column.numbers
     if not np.isfinite(numbers).all():
-        are_pairs = any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: LIMITS.fewest_cells])  # as 120/80
+        are_pairs = any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: _LIMITS.fewest_cells])  # as 120/80
         has_words = np.mean([" " in text for text in column.texts]) > 0.5
         are_texts = n_different == n and not are_pairs and np.isfinite(numbers).mean() < 0.5
         return bool(are_texts and (is_named or not has_words))
@@ -456,16 +456,16 @@ def _identifies_rows(column: Column) -> bool:
         return False
     span = numbers.max() - numbers.min()
     steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
-    is_rising = (n >= LIMITS.long or span <= LIMITS.rising * n) and bool((steps > 0).all())
+    is_rising = (n >= _LIMITS.long or span <= _LIMITS.rising * n) and bool((steps > 0).all())
     if is_named or is_rising:
         return True
     step = int(np.gcd.reduce(np.diff(np.unique(np.clip(numbers, -(2.0**62), 2.0**62).astype(np.int64)))))
     # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
     evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
-    if step == 1 and numbers.min() >= LIMITS.many_digits and n == n_different and evenly >= LIMITS.clear:
+    if step == 1 and numbers.min() >= _LIMITS.many_digits and n == n_different and evenly >= _LIMITS.clear:
         return True
     pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
-    return bool(pdtr(n - n_different, pairs) <= LIMITS.by_chance)
+    return bool(pdtr(n - n_different, pairs) <= _LIMITS.by_chance)
 
 
 def propose_identifier(column: Column) -> Proposal | None:
@@ -507,7 +507,7 @@ def missing_words(column: Column) -> set[str]:
     rest = [text for text in column.texts if text not in words_for_missing]
     if any("+" in text for text in rest):  # among crosses, "-" is negative
         words_for_missing.discard("-")
-    numbers = [text for text in rest if text in LIMITS.among_words]
+    numbers = [text for text in rest if text in _LIMITS.among_words]
     if len(rest) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in rest if text not in numbers):
         words_for_missing |= set(numbers)  # 9 among words
     return words_for_missing
@@ -523,16 +523,16 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     numbers, counts = numbers[finite], counts[finite]
     gapped = gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
-    are_refusals = 9.0 in gapped <= set(LIMITS.refusals) and n_gapped <= LIMITS.most_refusals * counts.sum()
+    are_refusals = 9.0 in gapped <= set(_LIMITS.refusals) and n_gapped <= _LIMITS.most_refusals * counts.sum()
     codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
     # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
     # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
     # begin near 0, and years at school have few levels.
     rest, of_rest, n = numbers[numbers != 0.0], counts[numbers != 0.0], counts.sum()
-    if rest.size > LIMITS.fewest_others and rest.min() > 0.0 and 0 < n - of_rest.sum() <= LIMITS.most_zeros * n:
+    if rest.size > _LIMITS.fewest_others and rest.min() > 0.0 and 0 < n - of_rest.sum() <= _LIMITS.most_zeros * n:
         values = np.repeat(rest, of_rest)
         middle = float(np.median(values))
-        is_far = rest.min() >= LIMITS.far_from_zero * middle and middle >= LIMITS.far_deviations * values.std()
+        is_far = rest.min() >= _LIMITS.far_from_zero * middle and middle >= _LIMITS.far_deviations * values.std()
         codes |= {0.0} if is_far else set()
     return codes
 
@@ -540,8 +540,8 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
 def gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
     values = np.unique(numbers)
-    answers = values[~np.isin(values, LIMITS.unknown)]
-    is_few = answers.size > 1 and values.size <= LIMITS.most_answered
+    answers = values[~np.isin(values, _LIMITS.unknown)]
+    is_few = answers.size > 1 and values.size <= _LIMITS.most_answered
     if not is_few or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
         return set()
     codes = values[values > answers[-1]]
@@ -555,20 +555,20 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
     """
     n_columns: Counter[float] = Counter()
     for column in columns:
-        if len(column.texts) <= LIMITS.most_answered:
+        if len(column.texts) <= _LIMITS.most_answered:
             named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
             n_columns.update(gapped_codes(column.numbers) | named)  # texts that are no numbers have no codes
-    return frozenset(code for code, n in n_columns.items() if n >= LIMITS.fewest_with_code)
+    return frozenset(code for code, n in n_columns.items() if n >= _LIMITS.fewest_with_code)
 
 
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
-    digits = re.compile(LIMITS.digits)
+    digits = re.compile(_LIMITS.digits)
     found = {n for n in numbers.tolist() if n == -1.0 or digits.fullmatch(f"{abs(n):g}".replace(".", ""))}
     usual = np.unique(numbers[~np.isin(numbers, list(found))])
     for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
-        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), LIMITS.far)
-        if usual.size < 2 or (is_near and code not in LIMITS.refusals):
+        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _LIMITS.far)
+        if usual.size < 2 or (is_near and code not in _LIMITS.refusals):
             usual = np.append(usual, code)
             found.discard(code)
     if not found:
@@ -576,7 +576,7 @@ def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
     n_cells = {code: int(counts[numbers == code].sum()) for code in found}
     are_whole = bool((usual % 1 == 0).all())
-    codes = {code for code in found if code > high and code not in LIMITS.refusals}
+    codes = {code for code in found if code > high and code not in _LIMITS.refusals}
     codes |= {code for code in found if code < -1.0 and low - code > gap and low >= 0.0}
     if not are_whole:  # of scores around 0, only a code that lies apart is one
         codes |= {code for code in found if code < low - (high - low) / 2.0 and n_cells[code] > 1}

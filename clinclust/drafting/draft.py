@@ -53,7 +53,7 @@ from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key
 
-LIMITS = SimpleNamespace(**data("drafting")["draft"])
+_LIMITS = SimpleNamespace(**data("drafting")["draft"])
 
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
@@ -204,7 +204,7 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
             feature.levels is None
             and not declared.is_scale
             and kinds[0] != kinds[1]
-            and draft.probability >= LIMITS.sure
+            and draft.probability >= _LIMITS.sure
         ):
             repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
             looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
@@ -309,7 +309,7 @@ def draft_schema(
         elif n > 1:
             faults.append((name, "one column of this name", "Rename or drop all but one of them."))
     validation.refuse_faults(faults)
-    refuse_many_columns(frame.shape[1], LIMITS.most_columns, "drafted")
+    refuse_many_columns(frame.shape[1], _LIMITS.most_columns, "drafted")
     roles = dict(roles or {})
     if problems := role_problems(roles, frame.columns):
         raise SchemaError(problems)
@@ -380,7 +380,7 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
             in_form = without_tick & (is_empty | (_is_off(one.column) & is_state))
             n, n_empty = in_form.sum(), is_empty.sum()
-            is_told = not in_form.all() if is_state else LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
+            is_told = not in_form.all() if is_state else _LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
             if n > 0 and is_told:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
                 shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}

@@ -48,7 +48,7 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, without_far_values
 from clinclust.schema.feature import Feature
 
-LIMITS = SimpleNamespace(**data("drafting")["kinds"])
+_LIMITS = SimpleNamespace(**data("drafting")["kinds"])
 
 # How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
 #
@@ -92,14 +92,14 @@ def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     distinct, place = np.unique(values, return_inverse=True)
     summed = np.bincount(place, weights=counts, minlength=distinct.size).astype(np.float64)
     largest = float(np.abs(distinct).max(initial=1.0))  # of 15 digits
-    unit = step_of(distinct) or 10.0 ** max(-LIMITS.most_decimals, math.ceil(math.log10(largest)) - 15)
+    unit = step_of(distinct) or 10.0 ** max(-_LIMITS.most_decimals, math.ceil(math.log10(largest)) - 15)
     gaps = np.diff(np.rint(np.clip(distinct / unit, -(2.0**52), 2.0**52)).astype(np.int64))
     return Numbers(distinct, summed, float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) * unit)
 
 
 def step_of(values: Array) -> float:
     """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have none."""
-    for decimals in range(LIMITS.most_decimals + 1):
+    for decimals in range(_LIMITS.most_decimals + 1):
         scaled = values * 10.0**decimals
         if np.abs(scaled).max(initial=0.0) < 2.0**50 and np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-6:
             return float(10.0**-decimals)
@@ -116,7 +116,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
     """
     values, counts = numbers.values, numbers.counts
     n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
-    if values.size <= LIMITS.most_levels:
+    if values.size <= _LIMITS.most_levels:
         kinds["levels"] = float((counts * np.log(counts / n)).sum()), values.size - 1
     kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
     if values[0] >= 0.0:
@@ -124,7 +124,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         mean = max(float((values * counts).sum() / n) / numbers.step, _TINY)
         kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
-        if values.size > 3 and counts[end] >= LIMITS.fewest_at_spike:
+        if values.size > 3 and counts[end] >= _LIMITS.fewest_at_spike:
             mass = counts[end] * math.log(counts[end] / n) + (n - counts[end]) * math.log1p(-counts[end] / n)
             rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
@@ -184,60 +184,54 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     subjects = numbers.in_subjects()
     # Of many subjects, some evenly spaced in their order are judged, with the lowest and the highest.
-    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, LIMITS.most)).astype(np.int64)
+    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _LIMITS.most)).astype(np.int64)
     usual = without_far_values(subjects[places])  # numbers so far from the others must be errors of entry
     values, counts = np.unique(usual if np.unique(usual).size > 2 else subjects[places], return_counts=True)
     scores = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
     kinds = [_best_measurement(numbers, scores)]
     low = float(numbers.values[0])
     above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
-    median = above_zero if above_zero > LIMITS.large else float(np.median(subjects))
+    median = above_zero if above_zero > _LIMITS.large else float(np.median(subjects))
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
     is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
     longer = ("log", "spike_low_log") if is_joined else ()
     of_counts = [scores[name] for name in (*_COUNTS, *longer) if name in scores and numbers.are_whole]
     if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
-        prior = LIMITS.count_slope * float(np.log(LIMITS.count_below / (1.0 + median))) - (
-            LIMITS.count_from if low > 1.0 else 0.0
+        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - (
+            _LIMITS.count_from if low > 1.0 else 0.0
         )
-        kinds.append(Kind("count", {}, LIMITS.temper * max(of_counts) + prior))
+        kinds.append(Kind("count", {}, _LIMITS.temper * max(of_counts) + prior))
     n_levels = numbers.values.size
-    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else LIMITS.most_steps):
+    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):
         n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
-        starts = LIMITS.from_0_or_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
-        prior = LIMITS.scale + starts - LIMITS.each_level * n_levels - LIMITS.gap * n_gaps / n_levels
-        kinds.append(Kind("scale", {}, LIMITS.temper * scores["levels"] + prior))
+        starts = _LIMITS.from_0_or_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
+        prior = _LIMITS.scale + starts - _LIMITS.each_level * n_levels - _LIMITS.gap * n_gaps / n_levels
+        kinds.append(Kind("scale", {}, _LIMITS.temper * scores["levels"] + prior))
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
 def _best_measurement(numbers: Numbers, found: dict[str, float]) -> Kind:
-    """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far."""
+    """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far.
+
+    Enough subjects have the lowest or highest number, and it is near the others: farther away it is no value that
+    subjects have, as 999 among weights, or 0 among blood pressures.
+    """
+    values, spikes, n = numbers.values, dict[str, dict[str, Any]]({"": {}}), numbers.counts.sum()
+    for end, place in (("spike_low", 0), ("spike_high", -1)):
+        n_equal, rest, of_rest = numbers.counts[place], np.delete(values, place), np.delete(numbers.counts, place)
+        are_enough = n_equal >= max(_LIMITS.fewest_equal, _LIMITS.least_equal * n, _LIMITS.stands_out * of_rest.max())
+        if values.size > MOST_LEVELS and are_enough:
+            spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
+            is_near = abs(values[place] - rest[place]) <= _LIMITS.near * spread
+            spikes |= {end: {"spike": float(values[place])}} if is_near else {}
     options: list[tuple[float, Kind]] = []
     for name, score in found.items():
         end, _, kind = name.rpartition("_")
-        if kind not in _MEASUREMENTS or (not end and numbers.values[0] < _LEAST[kind]):
-            continue
-        place, fields = (0 if end == "spike_low" else -1), _MEASUREMENTS[kind]
-        if end and not _stands_out(numbers, place):
-            continue
-        fields = {**fields, "spike": float(numbers.values[place])} if end else fields
-        needed = LIMITS.spike * bool(end) + LIMITS.log * (kind != Gaussian.name)
-        options.append((score - needed, Kind("measurement", fields, LIMITS.temper * score)))
+        if kind in _MEASUREMENTS and end in spikes and (end or values[0] >= _LEAST[kind]):
+            needed = _LIMITS.spike * bool(end) + _LIMITS.log * (kind != Gaussian.name)
+            fields = _MEASUREMENTS[kind] | spikes[end]
+            options.append((score - needed, Kind("measurement", fields, _LIMITS.temper * score)))
     return max(options, key=lambda option: option[0])[1]
-
-
-def _stands_out(numbers: Numbers, place: int) -> bool:
-    """Return whether enough subjects have the lowest or highest number, and it is near the others.
-
-    Farther away it is no value that subjects have, as 999 among weights, or 0 among blood pressures.
-    """
-    n_equal, n, values = numbers.counts[place], numbers.counts.sum(), numbers.values
-    if values.size <= MOST_LEVELS or n_equal < max(LIMITS.fewest_equal, LIMITS.least_equal * n):
-        return False
-    rest, of_rest = np.delete(values, place), np.delete(numbers.counts, place)
-    spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
-    is_near = abs(values[place] - rest[place]) <= LIMITS.near * spread
-    return bool(is_near and n_equal >= LIMITS.stands_out * of_rest.max())
 
 
 def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
@@ -245,8 +239,8 @@ def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: A
 
     The levels or the trials of a scale are fields too.
     """
-    if values.size > LIMITS.enough:  # evenly spaced quantiles decide as well
-        values = np.sort(values)[((np.arange(LIMITS.enough) + 0.5) / LIMITS.enough * values.size).astype(np.int64)]
+    if values.size > _LIMITS.enough:  # evenly spaced quantiles decide as well
+        values = np.sort(values)[((np.arange(_LIMITS.enough) + 0.5) / _LIMITS.enough * values.size).astype(np.int64)]
     names = _COUNTS if kind == "count" else _SCALES
     return {"likelihood": max(names, key=lambda name: _log_evidence(name, values, **steps)), **steps}
 
@@ -290,14 +284,14 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return _two_levels(column, levels).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
     if is_plain and numbers.are_whole:
-        are_far = (top - low) / numbers.step >= LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
-        are_far &= top < 2.0 * low or low >= LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
-        are_far &= column.n_observed >= LIMITS.rows_of_a_code * n_levels
-        if are_far or (n_levels <= LIMITS.most_codes and _is_called_nominal(column)):
+        are_far = (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
+        are_far &= top < 2.0 * low or low >= _LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
+        are_far &= column.n_observed >= _LIMITS.rows_of_a_code * n_levels
+        if are_far or (n_levels <= _LIMITS.most_codes and _is_called_nominal(column)):
             why = "whole numbers far apart, and none between them" if are_far else "by the name of the column"
             return nominal_of(column, f"{n_levels} codes without order, {why}")
     least, most = column.notes.minimum or 0.0, column.notes.maximum
-    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= LIMITS.longest_scale
+    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LIMITS.longest_scale
     if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
         fields = choose_likelihood("scale", np.repeat(values - least, column.counts), trials=int(most - least))
         if least != 0:
@@ -307,8 +301,8 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     shares = softmax([kind.score for kind in kinds])
     proposal, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
-    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - LIMITS.ordered_codes)
-    probability *= LIMITS.ordered_codes if kinds[0].name == "scale" else 1.0
+    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _LIMITS.ordered_codes)
+    probability *= _LIMITS.ordered_codes if kinds[0].name == "scale" else 1.0
     if probability < DOUBTFUL:
         second = _of_kind(kinds[1], column, values, numbers).fields
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
@@ -326,7 +320,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return proposal
     share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
     many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
-    if share < LIMITS.much_beyond:
+    if share < _LIMITS.much_beyond:
         return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
     ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
     return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
@@ -367,7 +361,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     >>> order_of(["smallcell", "squamous", "adeno"]) is None
     True
     """
-    if len(texts) < 2 or max(map(len, texts)) > LIMITS.longest_level:
+    if len(texts) < 2 or max(map(len, texts)) > _LIMITS.longest_level:
         return None
     split = [_phrase(text).split() for text in texts]
     for end in (-1, 0) * max(map(len, split)):  # the words with which all begin or end: `low risk` and `high risk`
@@ -399,7 +393,7 @@ def _orders() -> list[dict[str, int]]:
 
 def _rank(phrase: str, order: dict[str, int]) -> int | None:
     """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
-    is_cut = len(phrase) >= LIMITS.shortest_cut and phrase not in order
+    is_cut = len(phrase) >= _LIMITS.shortest_cut and phrase not in order
     ranks = [rank for word, rank in order.items() if is_cut and word.startswith(phrase)]
     ranks = ranks or [0] * _says_absent(phrase)
     return order.get(phrase, max(ranks) if ranks else None)
@@ -433,7 +427,7 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
         is_below = below.search(ends) is not None and not is_above
         is_above |= not is_below and text.rstrip().endswith("+")
         letter = (ord(rest) - ord("a") + 1) / 1e4 if len(rest) == 1 and "a" <= rest <= "z" else 0.0  # `2a` below `2b`
-        ranks.append(number + LIMITS.step * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
+        ranks.append(number + _LIMITS.step * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
     return ranks
 
 
@@ -500,11 +494,11 @@ def propose_levels(column: Column) -> Proposal:
     if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
         others = listed(map(quote_cell, compress(column.texts, ~is_number)))
         return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
-    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > LIMITS.mostly:
+    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _LIMITS.mostly:
         return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
     if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
         is_long = (
-            np.mean([len(text) for text in texts]) > LIMITS.long_text or np.mean([" " in text for text in texts]) > 0.5
+            np.mean([len(text) for text in texts]) > _LIMITS.long_text or np.mean([" " in text for text in texts]) > 0.5
         )
         kind = "free text" if is_long else "too many different values for levels"
         return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
@@ -525,15 +519,15 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
     """
     cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
     for rare, often in permutations(texts, 2):
-        if cells[rare] * LIMITS.times_oftener > cells[often] or any(map(str.isdigit, rare + often)):
+        if cells[rare] * _LIMITS.times_oftener > cells[often] or any(map(str.isdigit, rare + often)):
             continue
         short, long = sorted((rare.casefold(), often.casefold()), key=len)
         blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
         is_but_for_a_letter = (
-            len(short) >= LIMITS.shortest_word and sum(block.size for block in blocks) >= len(long) - 1
+            len(short) >= _LIMITS.shortest_word and sum(block.size for block in blocks) >= len(long) - 1
         )
         alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
-        is_longer = long.startswith(short) and len(long) >= LIMITS.shortest_long and len(set(long)) > 1
+        is_longer = long.startswith(short) and len(long) >= _LIMITS.shortest_long and len(set(long)) > 1
         if is_but_for_a_letter or (is_longer and alike == [often]):
             shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
             yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
@@ -567,7 +561,7 @@ def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Pro
     in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
     levels = in_table if texts is None else [text for text in in_table if text in texts]
     otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
-    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, LIMITS.unordered_texts, otherwise)
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _LIMITS.unordered_texts, otherwise)
 
 
 _PLAIN_SIGNS = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "≥": ">=", "≤": "<="})

@@ -29,7 +29,7 @@ from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import block_key
 
-LIMITS = SimpleNamespace(**data("drafting")["redundancy"])
+_LIMITS = SimpleNamespace(**data("drafting")["redundancy"])
 
 # What was found of a drafted schema, how the schema is changed by it, and which of it a schema leaves open.
 
@@ -107,7 +107,7 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
     It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
     """
     n = max(n_columns, n_sources + 1)
-    return math.log(LIMITS.one_table_in) + math.log(n) + math.log(math.comb(n, n_sources))
+    return math.log(_LIMITS.one_table_in) + math.log(n) + math.log(math.comb(n, n_sources))
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
@@ -138,8 +138,8 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     unsolved = usable & (n_values > 1)
     for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
-        active = unsolved & few_zeros & ((n_values > LIMITS.fewest_values) | (not logs))
-        may_be_result = active & (n_values >= LIMITS.fewest_values)
+        active = unsolved & few_zeros & ((n_values > _LIMITS.fewest_values) | (not logs))
+        may_be_result = active & (n_values >= _LIMITS.fewest_values)
         targets = set(np.flatnonzero(may_be_result).tolist())
         while targets:
             sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs)
@@ -165,7 +165,7 @@ def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool) -> 
     correlation = np.atleast_2d(np.nan_to_num(np.corrcoef(standard, rowvar=False)))
     sets, place = [], {int(index): at for at, index in enumerate(active)}
     for target in targets:
-        chosen = _pursue(correlation, place[target], LIMITS.most_multiplied if logs else LIMITS.most_added)
+        chosen = _pursue(correlation, place[target], _LIMITS.most_multiplied if logs else _LIMITS.most_added)
         needed = [int(active[index]) for index in chosen]
         if len(needed) > 1 and _fit_formula(values, target, needed, logs=logs) is not None:
             for column in needed[::-1]:
@@ -181,18 +181,18 @@ def _pursue(correlation: Array, target: int, most: int) -> list[int]:
     """Return the columns that explain the target, each time the one that explains most (matching pursuit)."""
     chosen: list[int] = []
     rest, before = correlation[target].copy(), 1.0  # the covariance of each column with what is not explained
-    while len(chosen) < most and before > LIMITS.rest:
+    while len(chosen) < most and before > _LIMITS.rest:
         rest[[target, *chosen]] = 0.0
         chosen.append(int(np.abs(rest).argmax()))
         weights = np.linalg.lstsq(correlation[np.ix_(chosen, chosen)], correlation[chosen, target])[0]
         rest = correlation[target] - weights @ correlation[chosen]
         now = float(rest[target])
-        if before > LIMITS.unexplained and before - now < now / (LIMITS.patience * (most - len(chosen) + 1)):
+        if before > _LIMITS.unexplained and before - now < now / (_LIMITS.patience * (most - len(chosen) + 1)):
             return []
-        if before < LIMITS.unexplained and now > LIMITS.stalled * before:
+        if before < _LIMITS.unexplained and now > _LIMITS.stalled * before:
             return chosen[:-1]
         before = now
-    return chosen if before < LIMITS.unexplained else []
+    return chosen if before < _LIMITS.unexplained else []
 
 
 def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) -> Formula | None:
@@ -207,28 +207,28 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
     design = np.column_stack([np.ones(n), (design - design.mean(axis=0)) / spread])
     slack = 1.1 + 2.0 * math.sqrt((k + 1) / n)  # the fitted weights are not the true ones
     # Levels and scores are whole without having been rounded.
-    steps = np.array([step_of(column) if np.unique(column).size > LIMITS.few_levels else 0.0 for column in x.T])
+    steps = np.array([step_of(column) if np.unique(column).size > _LIMITS.few_levels else 0.0 for column in x.T])
     of_target, of_sources = step_of(y) / 2.0 / (y if logs else 1.0), steps / 2.0 / (x if logs else 1.0)
     rows = np.ones(n, dtype=bool)
     for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
         solution = np.linalg.lstsq(design[rows], response[rows])[0]
         off, weights = np.abs(response - design @ solution), solution[1:] / spread
         tolerance = of_target + of_sources @ np.abs(weights)
-        n_exact = int((off <= slack * tolerance + LIMITS.exact * deviation).sum())
-        relative = max(float(np.median(tolerance)) / deviation, LIMITS.exact)
+        n_exact = int((off <= slack * tolerance + _LIMITS.exact * deviation).sum())
+        relative = max(float(np.median(tolerance)) / deviation, _LIMITS.exact)
         evidence = COUNTED * (n_exact - k - 1 - 2 * (n - n_exact)) * math.log(2.0 / relative)
-        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= LIMITS.coarsest
-        if is_sure and n_exact >= LIMITS.least_share * n:
+        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= _LIMITS.coarsest
+        if is_sure and n_exact >= _LIMITS.least_share * n:
             how = "computed from"
             if logs:
                 how = "a product or ratio of"
-            elif weights.max() > 0 and np.ptp(weights) <= LIMITS.equal * np.abs(weights).max():
-                how = "the mean of" if abs(float(weights.sum()) - 1.0) < LIMITS.equal else "the sum of"
+            elif weights.max() > 0 and np.ptp(weights) <= _LIMITS.equal * np.abs(weights).max():
+                how = "the mean of" if abs(float(weights.sum()) - 1.0) < _LIMITS.equal else "the sum of"
             # The result is what was rounded last, is a sum of several, has most digits, or comes last.
-            by_own = float((off <= slack * of_target + LIMITS.exact * deviation).mean())
+            by_own = float((off <= slack * of_target + _LIMITS.exact * deviation).mean())
             rank = (round(by_own, 1), k > 2 and how in ("the mean of", "the sum of"), -step_of(y), target)
             return Formula(target, tuple(sources), how, n, n_exact, evidence, rank)
-        rows = off <= np.quantile(off, LIMITS.trimmed)
+        rows = off <= np.quantile(off, _LIMITS.trimmed)
     return None
 
 
@@ -270,7 +270,7 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())
     is_binned = ordered[0] and np.count_nonzero(changes) == n_y - 1
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
-    is_many = n_x > LIMITS.few_levels or (number[1] and n_y > LIMITS.few_levels)
+    is_many = n_x > _LIMITS.few_levels or (number[1] and n_y > _LIMITS.few_levels)
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
@@ -331,7 +331,7 @@ class _Compared:
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
         compared = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
         present = [one for one in schema if one.name in frame and one.likelihood and one.role in compared]
-        n_sampled = max(LIMITS.fewest_sampled, min(LIMITS.sampled, LIMITS.most_cells // max(len(present), 1)))
+        n_sampled = max(_LIMITS.fewest_sampled, min(_LIMITS.sampled, _LIMITS.most_cells // max(len(present), 1)))
         rows = np.random.default_rng(0).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
         self.among = " looked at" if len(frame) > n_sampled else ""
@@ -373,7 +373,7 @@ class _Compared:
             evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
             if evident is None or evident.evidence < needed_evidence(len(self.names)):
                 continue
-            are_lost = self.clustered[x] and self.n_observed[y] - evident.n > LIMITS.most_lost * self.n_observed[y]
+            are_lost = self.clustered[x] and self.n_observed[y] - evident.n > _LIMITS.most_lost * self.n_observed[y]
             determines_back = evident.how not in ("coarser", "levels")
             if are_lost or (determines_back and value[x] < value[y]):
                 continue
@@ -388,16 +388,16 @@ class _Compared:
 
     def _find_candidates(self) -> list[tuple[int, int]]:
         """Return the pairs (x, y) in which y may be determined by x: nothing in the first rows contradicts it."""
-        codes, n_levels = self.codes[: LIMITS.rows], self.n_levels  # `relation` looks at all
+        codes, n_levels = self.codes[: _LIMITS.rows], self.n_levels  # `relation` looks at all
         missing_last, is_sure = np.where(codes < 0, _ABOVE, codes), self.ways >= needed_evidence(n_levels.size)
         size = np.abs(self.r)
-        strongest = np.sort(size, axis=None)[-LIMITS.most_pairs :][0]  # of a spectrum, nearly all are
-        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(LIMITS.nearly_linear, strongest))}
+        strongest = np.sort(size, axis=None)[-_LIMITS.most_pairs :][0]  # of a spectrum, nearly all are
+        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_LIMITS.nearly_linear, strongest))}
         # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
-        determined = is_sure & ~(self.number & (n_levels > LIMITS.few_levels))
+        determined = is_sure & ~(self.number & (n_levels > _LIMITS.few_levels))
         for group in np.flatnonzero(n_levels <= max(len(self.sample) // 2, 2)):
             # As y: its levels are ranges of an ordered x that do not overlap.
-            is_coarse = n_levels[group] <= LIMITS.few_levels and is_sure[group]
+            is_coarse = n_levels[group] <= _LIMITS.few_levels and is_sure[group]
             cut = self.ordered & (n_levels > n_levels[group]) & is_coarse
             others = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
             if others.size:
@@ -426,13 +426,13 @@ class _Compared:
         n, size = self.n[np.ix_(undecided, undecided)], np.abs(self.r[np.ix_(undecided, undecided)])
         # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
         z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-        sure = (size >= LIMITS.nearly) & (n >= LIMITS.fewest_pairs) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
+        sure = (size >= _LIMITS.nearly) & (n >= _LIMITS.fewest_pairs) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
         members = np.flatnonzero(sure.any(axis=0))
         if not members.size:
             return []
-        distance = 1.0 - np.where(n >= LIMITS.fewest_pairs, size, 0.0)[np.ix_(members, members)]
+        distance = 1.0 - np.where(n >= _LIMITS.fewest_pairs, size, 0.0)[np.ix_(members, members)]
         tree = linkage(distance[np.triu_indices(members.size, 1)], "average")
-        labels = fcluster(tree, 1.0 - LIMITS.nearly + 1e-9, "distance")
+        labels = fcluster(tree, 1.0 - _LIMITS.nearly + 1e-9, "distance")
         results, columns = [], pd.Series(undecided[members])
         for group in sorted(of_label.tolist() for _, of_label in columns.groupby(labels) if of_label.size > 1):
             r = np.abs(self.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]

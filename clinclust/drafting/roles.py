@@ -28,7 +28,7 @@ from clinclust.files.notation import folded, mentions, name_words, names_subject
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
 from clinclust.likelihoods.bernoulli import Bernoulli
 
-LIMITS = SimpleNamespace(**data("drafting")["roles"])
+_LIMITS = SimpleNamespace(**data("drafting")["roles"])
 
 # Which of the listed words count in a table.
 
@@ -49,14 +49,14 @@ def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     for _, key, listed in lists:
         of_language[key] |= set(listed)
     words = {word for name in split for word in (*name, "".join(name))} - of_language["en"]
-    languages = (name for name in data("roles")["language"] if len(words & of_language[name]) >= LIMITS.fewest_speaking)
-    spoken = frozenset(["en", "zh", *languages])
+    n_words = {language: len(words & of_language[language]) for language in data("roles")["language"]}
+    spoken = frozenset(["en", "zh", *(language for language, n in n_words.items() if n >= _LIMITS.fewest_speaking)])
     counting = defaultdict(frozenset, {"language.spoken": spoken})
     for concept, key, listed in lists:
         if key in spoken:
             counting[concept] |= frozenset(listed)
         elif key in _NATURAL:
-            counting[concept] |= {word for word in listed if len(word) >= LIMITS.long_word or word in accented}
+            counting[concept] |= {word for word in listed if len(word) >= _LIMITS.long_word or word in accented}
         elif key not in _LANGUAGES:
             counting[f"{concept}.{key}"] = frozenset(listed)
     return counting
@@ -90,7 +90,7 @@ class Table:
             self.listed["survival"] |= self.listed["survival.with_event"]
         self.note = noted_several_rows(frame)
         self.has_row_names = any(one.feature.role == "id" for one in drafted)
-        self.every = slice(None, None, 1 + len(frame) // LIMITS.rows_compared)  # row, of at most 4,000
+        self.every = slice(None, None, 1 + len(frame) // _LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
         self.roles: dict[str, Mapping[str, str]] = {}  # by name, of the columns together, for each reason
@@ -112,21 +112,21 @@ class Table:
 
         ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
         """
-        visits = [column for column in self.columns if 2 <= len(column.texts) <= LIMITS.most_visits]
+        visits = [column for column in self.columns if 2 <= len(column.texts) <= _LIMITS.most_visits]
         return {
             subjects.name: visit.name
             for subjects in self.columns
-            if LIMITS.fewest_crossed <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
+            if _LIMITS.fewest_crossed <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
             for visit in reversed(visits)
-            if subjects.n_observed >= LIMITS.crossed * len(subjects.texts) * len(visit.texts)
+            if subjects.n_observed >= _LIMITS.crossed * len(subjects.texts) * len(visit.texts)
             if subjects is not visit and _tells_apart(subjects, visit)
         }
 
     @cached_property
     def numbers(self) -> dict[str, Array]:
         """The columns of many different numbers, each with those of `every` row, in which they are compared."""
-        many = (one for one in self.drafted if len(one.column.texts) >= LIMITS.distinct)
-        numbers = {one.column.name: one.scores[self.every] for one in many}
+        many = (item for item in self.drafted if len(item.column.texts) >= _LIMITS.distinct)
+        numbers = {item.column.name: item.scores[self.every] for item in many}
         return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
 
 
@@ -134,7 +134,7 @@ Rule = Callable[[DraftedColumn, Table], Role | None]
 """Looks at a column and its neighbours; returns a role with its evidence, or None."""
 
 
-def of_table(roles_of: Callable[[Table], Mapping[str, str]], reason: str) -> Rule:
+def take_from(roles_of: Callable[[Table], Mapping[str, str]], reason: str) -> Rule:
     """Return the rule that takes the roles that all columns of a table together give to some of them."""
 
     def rule(one: DraftedColumn, table: Table) -> Role | None:
@@ -146,19 +146,21 @@ def of_table(roles_of: Callable[[Table], Mapping[str, str]], reason: str) -> Rul
     return rule
 
 
-def by_dictionary(table: Table) -> dict[str, str]:
+def read_dictionaries(table: Table) -> dict[str, str]:
     """Return the roles of names in published data dictionaries that have several of the names; # is any number."""
     both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in table.by_name}
     rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
     roles: dict[str, str] = {}
     for source in data("sources").values():
-        if sum(len(rare.intersection(those)) for those in source.values()) >= LIMITS.fewest_rare:
+        if sum(len(rare.intersection(those)) for those in source.values()) >= _LIMITS.fewest_rare:
             listed = {of: role for role, those in source.items() if role != "cluster" for of in those}
             roles |= {name: listed[of] for name, two in both.items() for of in two if of in listed}
     return roles
 
 
-def by_words(concept: str, role: str, is_such: Callable[[DraftedColumn], bool], look: str = "", also: str = "") -> Rule:
+def find_by_words(
+    concept: str, role: str, is_such: Callable[[DraftedColumn], bool], look: str = "", also: str = ""
+) -> Rule:
     """Return the rule that such columns have a role whose name or label is of a concept, or one of whose levels is."""
 
     def rule(one: DraftedColumn, table: Table) -> Role | None:
@@ -173,13 +175,13 @@ def by_words(concept: str, role: str, is_such: Callable[[DraftedColumn], bool], 
 
 
 def _is_long(one: DraftedColumn) -> bool:
-    return one.is_number or len(one.column.texts) > LIMITS.few
+    return one.is_number or len(one.column.texts) > _LIMITS.few
 
 
 def _is_balanced(one: DraftedColumn) -> bool:
     """Return whether levels are nearly as frequent, as allocation makes them: "study group", and no "age group"."""
     counts = one.column.counts
-    return bool(1 < counts.size <= LIMITS.few and counts.max() <= LIMITS.balanced * counts.min())
+    return bool(1 < counts.size <= _LIMITS.few and counts.max() <= _LIMITS.balanced * counts.min())
 
 
 def _is_yes_or_no(one: DraftedColumn) -> bool:
@@ -211,7 +213,7 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
         return None
-    if table.has_row_names and repeated.n_repeated < LIMITS.most_chance_repeats * repeated.n_subjects:
+    if table.has_row_names and repeated.n_repeated < _LIMITS.most_chance_repeats * repeated.n_subjects:
         return Role("ignore", "it names subjects; a few names are shared")
     table.subjects = table.subjects or column
     return Role("ignore", "it names subjects, who have several rows", repeated.sentence())
@@ -219,17 +221,17 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
 
 def _may_name_subjects(one: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
-    return len(one.column.texts) >= LIMITS.fewest_subjects and not one.is_count_from_0 and not one.column.has_fractions
+    return len(one.column.texts) >= _LIMITS.fewest_subjects and not one.is_count_from_0 and not one.column.has_fractions
 
 
 def people(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
     column, n_texts = one.column, len(one.column.texts)
-    are_few_each = n_texts >= column.n_observed / LIMITS.most_key_rows
+    are_few_each = n_texts >= column.n_observed / _LIMITS.most_key_rows
     is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
-    is_numbered &= are_few_each or bool((column.finite[:1] >= LIMITS.least_number).any())
+    is_numbered &= are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any())
     is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
-    is_many = n_texts >= max(LIMITS.fewest_subjects, min(2 * LIMITS.fewest_subjects, 0.8 * column.n_observed))
+    is_many = n_texts >= max(_LIMITS.fewest_subjects, min(2 * _LIMITS.fewest_subjects, 0.8 * column.n_observed))
     if is_named and is_many and _may_name_subjects(one) and not table.is_place(column.words):
         return Role("ignore", "names or numbers of people or families")
     return None
@@ -240,8 +242,8 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
     column, subjects, is_visit = one.column, table.subjects, one.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
-        is_visit = 2 <= n_most <= len(column.texts) <= LIMITS.most_visits and _tells_apart(subjects, column)
-        is_visit &= n_repeated >= LIMITS.mostly_repeated * len(subjects.texts)
+        is_visit = 2 <= n_most <= len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
+        is_visit &= n_repeated >= _LIMITS.mostly_repeated * len(subjects.texts)
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
@@ -264,14 +266,14 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
         if (is_time and _is_long(one)) or (are_numbers and whole):
             return Role("time", "by its name")
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
-    if n_never >= LIMITS.least_never * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
+    if n_never >= _LIMITS.least_never * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
         return Role("time", "Inf where the event never came")
     counts_days = (
-        finite.size > LIMITS.few and not column.has_fractions and finite[-1] >= LIMITS.fewest_days
+        finite.size > _LIMITS.few and not column.has_fractions and finite[-1] >= _LIMITS.fewest_days
     )  # no prothrombin time
     last = ["", *_bare(column.words).split()][-1]
     rests = [len(last) - len(end) for end in listed["time.endings"] if last.endswith(end)]
-    is_time = one.is_number and counts_days and any(0 < rest <= LIMITS.longest_before_time for rest in rests)
+    is_time = one.is_number and counts_days and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
     return Role("time", "by the end of its name") if is_time else None
 
 
@@ -279,8 +281,8 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
     column, words, listed = one.column, one.column.words, table.listed["event"]
     is_of_patient = table.listed["event.not_beside"].isdisjoint(words)
-    texts = column.texts if len(column.texts) <= LIMITS.few else ()
-    levels = [f"{_bare(name_words(text))} " for text in texts if len(text) <= LIMITS.longest_level]
+    texts = column.texts if len(column.texts) <= _LIMITS.few else ()
+    levels = [f"{_bare(name_words(text))} " for text in texts if len(text) <= _LIMITS.longest_level]
     if levels and {level.strip() for level in levels} <= table.listed["event.exposures"]:
         return None  # a status that is called no more than that: "married", "never smoked"
     is_listed = _bare(words) in table.listed["event.names"] and (len(words) == 1 or words[0] != "y")  # y1, y2 are items
@@ -294,7 +296,7 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-def alike_named_pairs(table: Table) -> dict[str, str]:
+def find_alike_named_pairs(table: Table) -> dict[str, str]:
     """Return the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
     `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. Nearly everybody has a time above 0 at each level
@@ -309,7 +311,7 @@ def alike_named_pairs(table: Table) -> dict[str, str]:
             events[stem].append(column)
     for column in table.columns:
         numbers, called = column.finite, "".join(column.words)
-        if numbers.size < max(LIMITS.distinct, len(column.texts) / 2) or numbers[0] < 0:
+        if numbers.size < max(_LIMITS.distinct, len(column.texts) / 2) or numbers[0] < 0:
             continue
         surely = _stems(called, sure)
         for stem in _stems(called, table.listed["time.affixes"] | sure) - {called}:
@@ -319,7 +321,7 @@ def alike_named_pairs(table: Table) -> dict[str, str]:
                 if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
                     continue
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
-                if all(np.mean(times > 0.0) > LIMITS.nearly_everybody for times in by_level) and not _is_cut(by_level):
+                if all(np.mean(times > 0.0) > _LIMITS.nearly_everybody for times in by_level) and not _is_cut(by_level):
                     roles |= {column.name: "time", event.name: "outcome"}
     return roles
 
@@ -340,8 +342,8 @@ def siblings(one: DraftedColumn, table: Table) -> Role | None:
     stems = stems_of(one.column.words) - {" ".join(one.column.words)}
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone. And a later
     # measurement has its own baseline.
-    own = [other for other in table.decided if other.column.name not in table.roles[_LATER]]
-    named = [other for other in own if not other.proposal.reason.startswith(_DATES)]
+    others = [other for other in table.decided if other.column.name not in table.roles[_LATER]]
+    named = [other for other in others if not other.proposal.reason.startswith(_DATES)]
     alike = [other.feature.role for other in named if not stems.isdisjoint(stems_of(other.column.words))]
     if len(alike) >= 2 and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number or the end of its name")
@@ -361,7 +363,7 @@ def _is_cut(groups: Sequence[Array]) -> bool:
     return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
 
 
-def ended_times(table: Table) -> dict[str, str]:
+def find_ended_times(table: Table) -> dict[str, str]:
     """Return the times and the event (as ``time`` and ``outcome``) of which one time ends the other without the event.
 
     The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
@@ -369,25 +371,23 @@ def ended_times(table: Table) -> dict[str, str]:
     value of a laboratory.
     """
     numbers, roles = table.numbers, dict[str, str]()
-    long = [
-        name
-        for name in numbers
-        if 0.0 <= np.nanmin(numbers[name]) <= LIMITS.begins_near_zero * np.nanmax(numbers[name])
-    ]
-    two = [one for one in table.drafted if one.feature.likelihood == Bernoulli.name]
-    answers = {one.column.name: one.scores[table.every] == 1.0 for one in two}
-    for one, other in combinations(long if len(long) <= LIMITS.most_long else (), 2):
-        both = np.isfinite(numbers[one]) & np.isfinite(numbers[other])
-        a, b = numbers[one][both], numbers[other][both]
+    ends = ((name, np.nanmin(values), np.nanmax(values)) for name, values in numbers.items())
+    long = [name for name, least, most in ends if 0.0 <= least <= _LIMITS.begins_near_zero * most]
+    two = [item for item in table.drafted if item.feature.likelihood == Bernoulli.name]
+    answers = {item.column.name: item.scores[table.every] == 1.0 for item in two}
+    for pair in combinations(long if len(long) <= _LIMITS.most_long else (), 2):
+        both = np.logical_and.reduce([np.isfinite(numbers[name]) for name in pair])
+        a, b = (numbers[name][both] for name in pair)
         ties = a == b
-        if both.sum() < LIMITS.fewest_rows or max((a <= b).mean(), (a >= b).mean()) < LIMITS.same:
+        if both.sum() < _LIMITS.fewest_rows or max((a <= b).mean(), (a >= b).mean()) < _LIMITS.same:
             continue
-        if ties.sum() > ties.size - LIMITS.fewest_ties or np.unique(a[ties]).size < LIMITS.fewest_ties:
+        if ties.sum() > ties.size - _LIMITS.fewest_ties or np.unique(a[ties]).size < _LIMITS.fewest_ties:
             continue
         for name, yes in answers.items():
-            ends = ties != yes[both]
-            if ends.mean() >= LIMITS.nearly_all and min(ends[ties].mean(), ends[~ties].mean()) > LIMITS.mostly_ended:
-                roles |= {one: "time", other: "time", name: "outcome"}
+            is_end = ties != yes[both]
+            least = min(is_end[ties].mean(), is_end[~ties].mean())
+            if is_end.mean() >= _LIMITS.nearly_all and least > _LIMITS.mostly_ended:
+                roles |= dict.fromkeys(pair, "time") | {name: "outcome"}
     return roles
 
 
@@ -405,20 +405,20 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
             groups = _by_level(values, other.column.codes[table.every], 2)
-            if min(map(np.size, groups)) >= LIMITS.fewest_ties and _is_cut(groups):
+            if min(map(np.size, groups)) >= _LIMITS.fewest_ties and _is_cut(groups):
                 return Role("outcome", f"{shortened(name)} is a cut of it")
         if role not in ("outcome", "time") or name not in numbers:
             continue
         rest = values - numbers[name]
         seen = np.isfinite(rest)
-        if seen.sum() < LIMITS.fewest_rows:
+        if seen.sum() < _LIMITS.fewest_rows:
             continue
-        is_near = np.median(values[seen]) >= LIMITS.near_its_limit * np.median(numbers[name][seen])
-        if is_near and (rest[seen] <= 0.0).all() and rise_together(one, other):
+        is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
+        if is_near and (rest[seen] <= 0.0).all() and _rise_together(one, other):
             return Role("time", f"never later than {shortened(name)}")
-        least = LIMITS.rounding * np.abs(values[seen]).max()
-        for start in numbers if role == "time" and len(numbers) <= LIMITS.most_long else ():
-            is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= LIMITS.nearly_all
+        least = _LIMITS.rounding * np.abs(values[seen]).max()
+        for start in numbers if role == "time" and len(numbers) <= _LIMITS.most_long else ():
+            is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= _LIMITS.nearly_all
             if is_sum and start not in (name, one.column.name):
                 return Role("time", f"the sum of {shortened(start)} and {shortened(name)}")
     return None
@@ -430,30 +430,30 @@ def recorded_with(one: DraftedColumn, table: Table) -> Role | None:
     The kind of progression is such an outcome, and the cause of death of those who died.
     """
     is_seen = one.column.codes >= 0
-    if not LIMITS.fewest_rows <= is_seen.sum() <= (1.0 - LIMITS.often_missing) * is_seen.size:
+    if not _LIMITS.fewest_rows <= is_seen.sum() <= (1.0 - _LIMITS.often_missing) * is_seen.size:
         return None
     for other in table.decided:
         codes, role = other.column.codes, other.feature.role
         if role == "time" and not one.is_number and np.array_equal(is_seen, codes >= 0):
             return Role("outcome", "recorded where a time to an event is, and only there")
-        if role == "outcome" and 2 <= len(other.column.texts) <= LIMITS.few:
+        if role == "outcome" and 2 <= len(other.column.texts) <= _LIMITS.few:
             level = pd.Series(codes[is_seen]).mode()[0]
-            n_both, least = (codes[is_seen] == level).sum(), LIMITS.mostly_recorded * (codes == level).sum()
-            if level >= 0 and n_both >= LIMITS.same * max(is_seen.sum(), least):
+            n_both, least = (codes[is_seen] == level).sum(), _LIMITS.mostly_recorded * (codes == level).sum()
+            if level >= 0 and n_both >= _LIMITS.same * max(is_seen.sum(), least):
                 return Role("outcome", f"recorded at one level of {shortened(other.column.name)}, and only there")
     return None
 
 
-def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
+def _rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
     """Return whether two columns are of one kind, and their rank correlation is above 0 beyond chance."""
     if first.typed is None or second.typed is None or first.is_number != second.is_number:
         return False
     both = np.isfinite(first.scores) & np.isfinite(second.scores)
     a, b, n = first.scores[both], second.scores[both], int(both.sum())
-    if n < LIMITS.fewest_both or np.ptp(a) == 0.0 or np.ptp(b) == 0.0:
+    if n < _LIMITS.fewest_both or np.ptp(a) == 0.0 or np.ptp(b) == 0.0:
         return False
     r = float(np.corrcoef(mid_ranks(a), mid_ranks(b))[0, 1])
-    return bool(np.arctanh(min(r, 0.999999)) * np.sqrt(n - 3.0) > LIMITS.sure)
+    return bool(np.arctanh(min(r, 0.999999)) * np.sqrt(n - 3.0) > _LIMITS.sure)
 
 
 # The calendar and places.
@@ -466,27 +466,27 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
         return Role("time", "dates or times of day")
     if _is_long(one) and not table.listed["date"].isdisjoint(words):
         return Role("time", "by its name")  # the days of a spreadsheet too
-    is_short = LIMITS.days_named[0] <= len(column.texts) <= LIMITS.days_named[1]
+    is_short = _LIMITS.days_named[0] <= len(column.texts) <= _LIMITS.days_named[1]
     if is_short and {_bare(words_of(text)) for text in column.texts} <= table.listed["calendar.days"]:
         return Role("time", "days of the week or months")
     if not 0 < numbers.size == len(column.texts):
         return None
     low, high = float(numbers[0]), float(numbers[-1])
     if column.has_fractions:  # 1889.02, as registers and epidemiological packages count days
-        is_decimal = low >= LIMITS.first_year and high <= LIMITS.years[1] and numbers.size >= LIMITS.fewest_rows
+        is_decimal = low >= _LIMITS.first_year and high <= _LIMITS.years[1] and numbers.size >= _LIMITS.fewest_rows
         return Role("time", "calendar years with fractions") if is_decimal else None
-    parts = {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *LIMITS.calendar)}
+    parts = {unit: tuple(table.listed[f"calendar.{unit}"]) for unit in ("year", *_LIMITS.calendar)}
     is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
-    if LIMITS.years[0] <= low and high <= LIMITS.years[1]:
+    if _LIMITS.years[0] <= low and high <= _LIMITS.years[1]:
         is_dense = numbers.size >= max(3, 0.5 * (high - low + 1))  # salaries of 1,950 to 2,030 leave most numbers out
-        is_dense &= column.n_observed >= LIMITS.fewest_rows
+        is_dense &= column.n_observed >= _LIMITS.fewest_rows
         return Role("time", "calendar years") if is_named or is_dense else None
     if not table.listed["calendar.not_beside"].isdisjoint(words):  # durations
         return None
     if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
-    for unit, (least, most) in LIMITS.calendar.items():
-        is_of_unit = len(words) <= LIMITS.most_words and any(
+    for unit, (least, most) in _LIMITS.calendar.items():
+        is_of_unit = len(words) <= _LIMITS.most_words and any(
             word.endswith(parts[unit]) for word in (*words, "".join(words))
         )
         if is_of_unit and low >= least and high <= most:
@@ -508,15 +508,15 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = column.has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
-    is_numbered = len(column.texts) > LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
+    is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (one.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
     is_dummy = _is_yes_or_no(one) or list(finite) == [0.0, 1.0]
     if any(table.is_place(name, may_be_town=not is_dummy) for name in column.names):
         return Role("site", "by its name")
-    are_long = finite.size == len(column.texts) >= LIMITS.fewest_places and finite[0] >= LIMITS.long_code
-    if are_long and np.ptp(finite) < LIMITS.last_digits * finite[0]:  # 350010 to 350200
+    are_long = finite.size == len(column.texts) >= _LIMITS.fewest_places and finite[0] >= _LIMITS.long_code
+    if are_long and np.ptp(finite) < _LIMITS.last_digits * finite[0]:  # 350010 to 350200
         return Role("site", "codes of many digits, of which only the last differ")
     return None
 
@@ -542,7 +542,7 @@ def measured_after_baseline(one: DraftedColumn, table: Table) -> Role | None:
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
 
-def later_measurements(table: Table) -> dict[str, str]:
+def find_later_measurements(table: Table) -> dict[str, str]:
     """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
     The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
@@ -551,39 +551,39 @@ def later_measurements(table: Table) -> dict[str, str]:
     base, after = table.listed["baseline.words"], table.listed["baseline.later"]
     starts, plain = dict[tuple[str, ...], DraftedColumn](), dict[tuple[str, ...], DraftedColumn]()
     called = list[tuple[DraftedColumn, tuple[str, ...], bool, list[float]]]()
-    for one in table.drafted:
-        words = one.column.words
+    for item in table.drafted:
+        words = item.column.words
         prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
         if prefix and words[0] not in base | after and len(words[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
             words = [prefix, words[0].removeprefix(prefix), *words[1:]]
         stem = tuple(word for word in words if not word.isdigit() and word not in base | after)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
         if stem and (is_visit_0 or not base.isdisjoint(words)):
-            starts.setdefault(stem, one)
+            starts.setdefault(stem, item)
         elif stem == tuple(words):
-            plain[stem] = one
+            plain[stem] = item
         elif stem:
-            called.append((one, stem, not after.isdisjoint(words), [float(word) for word in words if word.isdigit()]))
+            called.append((item, stem, not after.isdisjoint(words), [float(word) for word in words if word.isdigit()]))
     later, series = list[DraftedColumn](), defaultdict[tuple[str, ...], dict[float, DraftedColumn]](dict)
-    for one, stem, has_visit, numbers in called:
+    for item, stem, has_visit, numbers in called:
         start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
-        if start is not None and rise_together(start, one):
-            later.append(one)
+        if start is not None and _rise_together(start, item):
+            later.append(item)
         elif start is None and len(numbers) == 1 and not has_visit:
-            series[stem][numbers[0]] = one
+            series[stem][numbers[0]] = item
     alike: dict[tuple[float, ...], list[list[DraftedColumn]]] = defaultdict(list)
     for of_number in series.values():
         numbers = sorted(of_number)
         if numbers[0] <= 1.0:
             alike[tuple(numbers)].append([of_number[number] for number in numbers])
     for group in alike.values():  # of `prop1` to `prop3` and `masc1` to `masc3`, items lose no answers
-        measured = [columns for columns in group if all(one.is_number for one in columns)]
-        missing = [[np.mean(one.column.codes < 0) for one in columns] for columns in measured]
-        rising = [rise_together(columns[0], one) for columns in measured for one in columns[1:]]
-        is_lost = len(measured) >= LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= LIMITS.lost).all()
+        measured = [columns for columns in group if all(item.is_number for item in columns)]
+        missing = [[np.mean(item.column.codes < 0) for item in columns] for columns in measured]
+        rising = [_rise_together(columns[0], item) for columns in measured for item in columns[1:]]
+        is_lost = len(measured) >= _LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= _LIMITS.lost).all()
         if is_lost and 2 * sum(rising) > len(rising):
-            later += [one for columns in group for one in columns[1:]]  # the diagnoses `ypf1` too
-    return {one.column.name: "outcome" for one in later}
+            later += [item for columns in group for item in columns[1:]]  # the diagnoses `ypf1` too
+    return {item.column.name: "outcome" for item in later}
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -602,25 +602,25 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     if np.unique(values).size <= MOST_LEVELS or values[0] <= 0.0:
         return None
     logs, n, n_below = np.log(values), values.size, np.arange(1, values.size)
-    fewest = max(LIMITS.fewest_of_a_unit, LIMITS.least_of_a_unit * n)
+    fewest = max(_LIMITS.fewest_of_a_unit, _LIMITS.least_of_a_unit * n)
     is_weight = not table.listed["measured.weights"].isdisjoint(one.column.words)  # in kg and lb two modes nearly meet
     are_some = (np.minimum(n_below, n - n_below) >= fewest) | (not is_weight)
     gaps = np.where(are_some, np.diff(logs), 0.0)
     cut = int(gaps.argmax()) + 1
     low, high = logs[:cut], logs[cut:]
     least, most = sorted((float(low.std()), float(high.std())))
-    step, gap = np.median(high) - np.median(low), LIMITS.gap_of_weights if is_weight else LIMITS.gap_of_units
-    is_apart = gaps.max() >= gap * most and step >= LIMITS.apart * most
-    if min(low.size, high.size) < fewest or most > LIMITS.spreads * least or not is_apart:
+    step, gap = np.median(high) - np.median(low), _LIMITS.gap_of_weights if is_weight else _LIMITS.gap_of_units
+    is_apart = gaps.max() >= gap * most and step >= _LIMITS.apart * most
+    if min(low.size, high.size) < fewest or most > _LIMITS.spreads * least or not is_apart:
         return None
     # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
-    error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), LIMITS.largest_error)
+    error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LIMITS.largest_error)
     off, times, start = min(
         (abs(float(np.log(np.median((values[cut:] - start) / times)) - np.median(low))), times, start)
         for times, start in data("units")["conversions"]
-        if values[cut] > start and (times in LIMITS.of_weights or not is_weight)
+        if values[cut] > start and (times in _LIMITS.of_weights or not is_weight)
     )
-    if off > max(error, LIMITS.rounded):
+    if off > max(error, _LIMITS.rounded):
         return None
     is_high = high.size < low.size
     shown = {"few": min(low.size, high.size), "n": n, "limit": f"{math.sqrt(values[cut - 1] * values[cut]):.3g}"}
@@ -636,25 +636,25 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
 RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
-    of_table(by_dictionary, "by the data dictionary of its source"),
-    by_words("arm", "arm", lambda one: len(one.column.texts) <= LIMITS.few),
-    by_words("allocation", "arm", _is_balanced, also="arm.beside"),
-    by_words(
+    take_from(read_dictionaries, "by the data dictionary of its source"),
+    find_by_words("arm", "arm", lambda one: len(one.column.texts) <= _LIMITS.few),
+    find_by_words("allocation", "arm", _is_balanced, also="arm.beside"),
+    find_by_words(
         "answer",
         "describe",
-        lambda one: not one.is_number and 2 <= len(one.column.texts) <= LIMITS.most_answers,
+        lambda one: not one.is_number and 2 <= len(one.column.texts) <= _LIMITS.most_answers,
         LOOKS["known_answer"],
     ),
-    by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
-    of_table(alike_named_pairs, "a time and its event, by their names"),
-    of_table(ended_times, "a time and its event, by their values"),
+    find_by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
+    take_from(find_alike_named_pairs, "a time and its event, by their names"),
+    take_from(find_ended_times, "a time and its event, by their values"),
     calendar,
     follow_up,
     events,
     visits,
-    by_words("visit", "time", lambda one: not one.is_count_from_0),  # of visits to a doctor
+    find_by_words("visit", "time", lambda one: not one.is_count_from_0),  # of visits to a doctor
     places,
-    of_table(later_measurements, _LATER),
+    take_from(find_later_measurements, _LATER),
     measured_after_baseline,
     siblings,
     recorded_with,
