@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import compress
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import LOOK, number_meant, read_column, text_cells
 
-# One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
+_LIMITS = SimpleNamespace(**data("drafting")["column"])
 
-_MOST_LABEL_WORDS = 6
+# One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,9 @@ class Column:
         return _read_written(self)
 
     @property
-    def are_codes(self) -> bool:
-        """Whether the values can be codes: texts or whole numbers."""
-        return not self.finite.size or bool((self.numbers % 1 == 0).all())
+    def has_fractions(self) -> bool:
+        """Whether a number is not whole."""
+        return bool((self.finite % 1 != 0).any())
 
     @cached_property
     def words(self) -> list[str]:
@@ -83,7 +84,7 @@ class Column:
     def names(self) -> list[list[str]]:
         """The words of the name, and of the label unless that is a sentence: "positive events during the week"."""
         label = name_words(self.notes.label or "")
-        return [self.words, *([label] if 0 < len(label) <= _MOST_LABEL_WORDS else [])]
+        return [self.words, *([label] if 0 < len(label) <= _LIMITS.most_label_words else [])]
 
     def without(self, texts: frozenset[str] | set[str]) -> Column:
         """Return the column with the cells that hold one of some texts empty."""
@@ -221,19 +222,28 @@ class DraftedColumn:
         """Whether the column is drafted as a count or a measurement."""
         return self.feature.traits.is_continuous or self.feature.traits.is_count
 
+    @property
+    def is_count_from_0(self) -> bool:
+        """Whether the column is drafted as a count, and some subjects have 0."""
+        return self.feature.traits.is_count and bool((self.column.finite[:1] == 0.0).any())
+
+    @cached_property
+    def scores(self) -> Array:
+        """The number of each row or the place of its level, float64 (N,), as the column was drafted first."""
+        return self.column.in_rows(self.column.numbers) if self.typed is None else self.feature.scores(self.typed)
+
     def take_role(self, role: str, reason: str, look: str = "") -> None:
         """Take the role that a rule proposes: of a column that is clustered on, or left out for its many values."""
         self.has_role = True
         texts = [text for text in self.column.texts if text not in self.feature.missing_codes]
         are_whole = len(texts) > 2 and all(number_of(text) % 1 == 0 for text in texts)
         is_labelled = bool(self.column.notes.levels) or self.feature.traits.is_nominal
-        fields = {name: value for name, value in self.proposal.fields.items() if name in FOR_READERS} | {"role": role}
+        rest = FOR_READERS if role == "ignore" else (*FOR_READERS, "missing_codes")
+        fields = {name: value for name, value in self.proposal.fields.items() if name in rest} | {"role": role}
         if role == "ignore":
             self.make(partial(Proposal, fields, reason, looks=(look,) if look else ()))
         elif role == "site" and are_whole and not is_labelled:
             # Numbers are names: hospitals 1 to 25 have no mean, and thousands of postcodes no table.
-            if "missing_codes" in self.proposal.fields:
-                fields["missing_codes"] = self.proposal.fields["missing_codes"]
             if len(texts) <= MOST_TEXTS:
                 fields |= {"likelihood": Categorical.name, "levels": sorted(texts, key=number_of)}
             self.make(partial(Proposal, fields, f"site: {reason}", looks=self.proposal.looks))
@@ -252,8 +262,6 @@ def constant(column: Column) -> Proposal:
 
 
 # How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
-
-_MOST, _BUT_FOR_SLIPS = 0.9, 0.99  # of the cells that write numbers, and of numbers with a unit that have the same
 
 
 @dataclass(frozen=True)
@@ -290,27 +298,24 @@ def _read_written(column: Column) -> Written | None:
     marks = marks_of([part.number for part in parts if part is not None and notation.unit_key(part.unit) in units])
     if marks.is_guess and marks.thousands == "," and column.has_decimal_commas:
         marks = Marks(",")
-    meant = {text: notation.parts_of(sign) for text, sign in synonyms.items()}
     written = {
         text: part.limit + number  # as a schema writes it
-        for text, part in meant.items()
-        if part is not None and notation.unit_key(part.unit) in units
+        for text, part in zip(column.texts, parts, strict=True)
+        if text in synonyms and part is not None and notation.unit_key(part.unit) in units
         if (number := notation.number_as_written(part.number, marks.decimal, marks.thousands)) is not None
     }
-    signs_of_numbers = {"decimal": marks.decimal, "thousands": marks.thousands, "synonyms": written}
-    fields: dict[str, Any] = {"marks": list(marked.marks), "unit": unit, **signs_of_numbers}
-    fields = {name: value for name, value in fields.items() if value}
+    of_numbers = {"unit": unit, "decimal": marks.decimal, "thousands": marks.thousands, "synonyms": written}
+    fields = {name: value for name, value in {"marks": list(marked.marks), **of_numbers}.items() if value}
     signs = [part.limit[:1] if part is not None else "" for part in parts]
     beyond = np.array([(sign in (">", "≥")) - (sign in ("<", "≤")) for sign in signs], dtype=np.int8)
     censored = {"censored": "limit"} if beyond.any() else {}
     feature = Feature(name="x", likelihood=Gaussian.name, **fields, **censored)
-    values = [number_meant(feature, text) for text in column.texts]
-    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    numbers = np.array([number_meant(feature, text) for text in column.texts], dtype=np.float64)  # NaN for None
     if fault:
         return Written(numbers, beyond, fields, fault=fault)
     undecided = marks.is_guess and marks.decimal is not None
     is_number = np.array([part is not None for part in parts]) if undecided else np.isfinite(numbers)
-    if column.counts[is_number].sum() < _MOST * column.n_observed:
+    if column.counts[is_number].sum() < _LIMITS.most * column.n_observed:
         return None
     looks = [LOOKS["commas"]] if marks.is_guess and not undecided else []
     if marked.marks:
@@ -336,8 +341,8 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
         return None, ""
     if len(by_unit) > 1 or by_unit.iloc[0] < n_bare:
         # Of `72kg` in one cell among 400 numbers, that cell is odd, and not the column.
-        is_odd = n_bare >= _BUT_FOR_SLIPS * column.n_observed or len(column.texts) <= MOST_LEVELS
-        if is_odd or by_unit.sum() + n_bare < _MOST * column.n_observed:
+        is_odd = n_bare >= _LIMITS.but_for_slips * column.n_observed or len(column.texts) <= MOST_LEVELS
+        if is_odd or by_unit.sum() + n_bare < _LIMITS.most * column.n_observed:
             return None, ""
         shown = listed(f"{quote_cell(str(key))} ({n:,} cells)" for key, n in by_unit.items())
         alone = f" and none ({n_bare:,} cells)" if n_bare else ""
@@ -348,7 +353,6 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
 
 # Whether a column holds dates or times, in whatever way they are written.
 
-_NEARLY_ALL = 0.95
 _CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
 _WRITTEN = compile_short(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|(\d{1,2}|\d{4})[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
@@ -358,8 +362,6 @@ _WRITTEN = compile_short(
 _MONTHS = re.compile(
     "jan|feb|m[aäé]r|apr|avr|ma[iyj]|jun|jul|juin|juil|aug|ao[uû]|ago|sep|o[ck]t|nov|de[czs]|dic|ene|gen", re.IGNORECASE
 )
-_YEARS = (1900, 2035)
-_FEWEST = 8
 
 
 def leave_out_dates(column: Column) -> Proposal | None:
@@ -369,10 +371,10 @@ def leave_out_dates(column: Column) -> Proposal | None:
     ways: dict[str, Callable[[str], object]] = {"times of day": _CLOCK.fullmatch, "dates": _is_written_date}
     for what, is_of_kind in {"dates or times": lambda _: column.is_time, **ways}.items():
         are_of_kind = np.array([bool(is_of_kind(text)) for text in column.texts])
-        if column.counts[are_of_kind].sum() >= _NEARLY_ALL * column.n_observed:
+        if column.counts[are_of_kind].sum() >= _LIMITS.nearly_all * column.n_observed:
             return leave_out(f"{what}: {COMPUTE}")
     texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
-    if len(texts) < max(_FEWEST, _NEARLY_ALL * len(column.texts)):
+    if len(texts) < max(_LIMITS.fewest, _LIMITS.nearly_all * len(column.texts)):
         return None
     lengths = texts.str.len()
     # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
@@ -383,8 +385,8 @@ def leave_out_dates(column: Column) -> Proposal | None:
             warnings.simplefilter("ignore")
             days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
-        has_days = days.dt.day.nunique() >= min(_FEWEST, len(texts) // 3)
-        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_YEARS).all()):
+        has_days = days.dt.day.nunique() >= min(_LIMITS.fewest, len(texts) // 3)
+        if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_LIMITS.years).all()):
             return leave_out(f"dates without signs: {COMPUTE}")
     return None
 
@@ -392,44 +394,34 @@ def leave_out_dates(column: Column) -> Proposal | None:
 def dates_among_others(column: Column) -> str:
     """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
     numbers = column.numbers
-    others = numbers[np.isfinite(numbers) & (numbers < _SERIAL[0])]
-    is_serial = (numbers % 1 == 0) & (numbers >= _SERIAL[0]) & (numbers <= _SERIAL[1])
-    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _SMALL
+    others = numbers[np.isfinite(numbers) & (numbers < _LIMITS.serial[0])]
+    is_serial = (numbers % 1 == 0) & (numbers >= _LIMITS.serial[0]) & (numbers <= _LIMITS.serial[1])
+    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _LIMITS.small
     texts = zip(column.texts, numbers, strict=True)
     is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
     n = int(column.counts[is_date].sum())
-    if not 0 < n < column.n_observed / 2 or is_date.sum() > _MOST_MADE:
+    if not 0 < n < column.n_observed / 2 or is_date.sum() > _LIMITS.most_made:
         return ""
     return LOOKS["dates_among"].format(texts=listed(map(quote_cell, compress(column.texts, is_date))))
-
-
-_SERIAL, _SMALL, _MOST_MADE = (36_526, 58_441), 1_000.0, 12  # 1 January 2000 to 2060, as spreadsheets count days
 
 
 def _is_written_date(text: str) -> bool:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         return False
-    letters = re.sub(r"[\W\dT]", "", match[1])
-    if letters:
+    if letters := re.sub(r"[\W\dT]", "", match[1]):
         return _MONTHS.match(letters) is not None
-    parts = [int(part) for part in re.findall(r"\d+", match[1])]
+    parts, (first, last) = [int(part) for part in re.findall(r"\d+", match[1])], _LIMITS.years
     if len(parts) == 2:
-        return _YEARS[0] <= max(parts) <= _YEARS[1] and (1 <= min(parts) <= 12 or min(parts) >= _YEARS[0])
+        return bool(first <= max(parts) <= last and (1 <= min(parts) <= 12 or min(parts) >= first))
     day_month = parts[1:] if parts[0] > 31 else parts[:2]
     return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
 
 
 # Whether a column names the rows, by its name and values.
 
-_FEWEST_CELLS = 20
 TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
 """A cell of two numbers, such as a pressure of 120/80."""
-_BY_CHANCE = np.exp(-7.0)
-"""How probable so few equal pairs may be among measurements, below which whole numbers are no measurements."""
-_RISING, _LONG = 10.0, 100
-_MOST_SHARED = 0.01  # of the cells: identifiers that were mistyped, or entered twice
-_MANY_DIGITS, _CLEAR = 10.0**4, 7.0
 
 
 def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
@@ -452,28 +444,28 @@ def _identifies_rows(column: Column) -> bool:
     """
     n, n_different = column.n_observed, len(column.texts)
     is_named = looks_identifying(column.name, is_unique=True)
-    if n < _FEWEST_CELLS or n - n_different > max(2, _MOST_SHARED * n) or n < 0.9 * column.codes.size:
+    if n < _LIMITS.fewest_cells or n - n_different > max(2, _LIMITS.most_shared * n) or n < 0.9 * column.codes.size:
         return n == n_different == column.codes.size > 1 and is_named
     numbers = column.numbers
     if not np.isfinite(numbers).all():
-        if n_different < n or any(TWO_NUMBERS.fullmatch(text) for text in column.texts[:_FEWEST_CELLS]):
-            return False  # pressures such as 120/80
-        has_words = np.mean([" " in text.strip() for text in column.texts]) > 0.5
-        return bool(np.isfinite(numbers).mean() < 0.5) and (is_named or not has_words)
-    if (numbers % 1 != 0).any():
+        are_pairs = any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: _LIMITS.fewest_cells])  # as 120/80
+        has_words = np.mean([" " in text for text in column.texts]) > 0.5
+        are_texts = n_different == n and not are_pairs and np.isfinite(numbers).mean() < 0.5
+        return bool(are_texts and (is_named or not has_words))
+    if column.has_fractions:
         return False
     span = numbers.max() - numbers.min()
     steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
-    is_rising = (n >= _LONG or span <= _RISING * n) and bool((steps > 0).all())
+    is_rising = (n >= _LIMITS.long or span <= _LIMITS.rising * n) and bool((steps > 0).all())
     if is_named or is_rising:
         return True
     step = int(np.gcd.reduce(np.diff(np.unique(np.clip(numbers, -(2.0**62), 2.0**62).astype(np.int64)))))
     # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
     evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
-    if step == 1 and numbers.min() >= _MANY_DIGITS and n == n_different and evenly >= _CLEAR:
+    if step == 1 and numbers.min() >= _LIMITS.many_digits and n == n_different and evenly >= _LIMITS.clear:
         return True
     pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
-    return bool(pdtr(n - n_different, pairs) <= _BY_CHANCE)
+    return bool(pdtr(n - n_different, pairs) <= _LIMITS.by_chance)
 
 
 def propose_identifier(column: Column) -> Proposal | None:
@@ -487,12 +479,6 @@ def propose_identifier(column: Column) -> Proposal | None:
 
 
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
-
-_DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
-_AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
-_REFUSALS = frozenset([7.0, 8.0, 9.0])
-_MOST_REFUSALS = 0.1
-_FAR = 3.0
 
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 
@@ -509,8 +495,7 @@ def missing_words(column: Column) -> set[str]:
     """
     if np.isfinite(column.numbers).all():
         return set()
-    signs = MISSING_SIGNS - set(data("missing_words")["also_values"])
-    words_for_missing = {text for text in column.texts if text.casefold() in signs}
+    words_for_missing = set[str]()
     for text in compress(column.texts, np.isnan(column.numbers)):
         folded = " ".join(text.casefold().split())
         words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
@@ -522,7 +507,7 @@ def missing_words(column: Column) -> set[str]:
     rest = [text for text in column.texts if text not in words_for_missing]
     if any("+" in text for text in rest):  # among crosses, "-" is negative
         words_for_missing.discard("-")
-    numbers = [text for text in rest if text in _AMONG_WORDS]
+    numbers = [text for text in rest if text in _LIMITS.among_words]
     if len(rest) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in rest if text not in numbers):
         words_for_missing |= set(numbers)  # 9 among words
     return words_for_missing
@@ -538,16 +523,16 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     numbers, counts = numbers[finite], counts[finite]
     gapped = gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
-    are_refusals = 9.0 in gapped <= _REFUSALS and n_gapped <= _MOST_REFUSALS * counts.sum()
+    are_refusals = 9.0 in gapped <= set(_LIMITS.refusals) and n_gapped <= _LIMITS.most_refusals * counts.sum()
     codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
     # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
     # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
     # begin near 0, and years at school have few levels.
     rest, of_rest, n = numbers[numbers != 0.0], counts[numbers != 0.0], counts.sum()
-    if rest.size > _FEWEST_OTHERS and rest.min() > 0.0 and 0 < n - of_rest.sum() <= _MOST_ZEROS * n:
+    if rest.size > _LIMITS.fewest_others and rest.min() > 0.0 and 0 < n - of_rest.sum() <= _LIMITS.most_zeros * n:
         values = np.repeat(rest, of_rest)
         middle = float(np.median(values))
-        is_far = rest.min() >= _FAR_FROM_ZERO * middle and middle >= _FAR_DEVIATIONS * values.std()
+        is_far = rest.min() >= _LIMITS.far_from_zero * middle and middle >= _LIMITS.far_deviations * values.std()
         codes |= {0.0} if is_far else set()
     return codes
 
@@ -555,13 +540,12 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
 def gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
     values = np.unique(numbers)
-    if not 3 <= values.size <= _MOST_ANSWERED or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
+    answers = values[~np.isin(values, _LIMITS.unknown)]
+    is_few = answers.size > 1 and values.size <= _LIMITS.most_answered
+    if not is_few or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
         return set()
-    codes: set[float] = set()
-    while values.size > 2 and values[-1] in _UNKNOWN and (values[-1] - values[-2] > 1 or values[-1] in _REFUSALS):
-        codes.add(float(values[-1]))
-        values = values[:-1]
-    return codes if min(codes, default=0.0) - values[-1] > 1.0 else set()
+    codes = values[values > answers[-1]]
+    return set(codes.tolist()) if (codes > answers[-1] + 1.0).all() else set()
 
 
 def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
@@ -571,24 +555,20 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
     """
     n_columns: Counter[float] = Counter()
     for column in columns:
-        if len(column.texts) <= _MOST_ANSWERED:
+        if len(column.texts) <= _LIMITS.most_answered:
             named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
             n_columns.update(gapped_codes(column.numbers) | named)  # texts that are no numbers have no codes
-    return frozenset(code for code, n in n_columns.items() if n >= _FEWEST_WITH_CODE)
-
-
-_FEWEST_OTHERS, _MOST_ZEROS, _FAR_FROM_ZERO, _FAR_DEVIATIONS = 11, 0.3, 0.2, 3.0
-_UNKNOWN = frozenset([7.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 97.0])
-_MOST_ANSWERED, _FEWEST_WITH_CODE = 9, 3
+    return frozenset(code for code, n in n_columns.items() if n >= _LIMITS.fewest_with_code)
 
 
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
-    found = {n for n in numbers.tolist() if n == -1.0 or f"{abs(n):g}".replace(".", "") in _DIGITS}
+    digits = re.compile(_LIMITS.digits)
+    found = {n for n in numbers.tolist() if n == -1.0 or digits.fullmatch(f"{abs(n):g}".replace(".", ""))}
     usual = np.unique(numbers[~np.isin(numbers, list(found))])
     for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
-        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _FAR)
-        if usual.size < 2 or (is_near and code not in _REFUSALS):
+        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _LIMITS.far)
+        if usual.size < 2 or (is_near and code not in _LIMITS.refusals):
             usual = np.append(usual, code)
             found.discard(code)
     if not found:
@@ -596,7 +576,7 @@ def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
     n_cells = {code: int(counts[numbers == code].sum()) for code in found}
     are_whole = bool((usual % 1 == 0).all())
-    codes = {code for code in found if code > high} - _REFUSALS
+    codes = {code for code in found if code > high and code not in _LIMITS.refusals}
     codes |= {code for code in found if code < -1.0 and low - code > gap and low >= 0.0}
     if not are_whole:  # of scores around 0, only a code that lies apart is one
         codes |= {code for code in found if code < low - (high - low) / 2.0 and n_cells[code] > 1}

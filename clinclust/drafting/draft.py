@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,11 +36,11 @@ from clinclust.drafting.column import (
 )
 from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
-from clinclust.drafting.roles import assign_roles, rise_together
+from clinclust.drafting.roles import assign_roles
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, name_words, plain_text
+from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, plain_text
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -52,6 +52,8 @@ from clinclust.schema import validation
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.feature_schema import FeatureSchema, role_problems
 from clinclust.schema.reading import block_key
+
+_LIMITS = SimpleNamespace(**data("drafting")["draft"])
 
 # The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
@@ -76,8 +78,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     for names in (codes, labels, map(_meaning, codes), map(_meaning, labels)):
         for place, name in enumerate(names):
             place_of.setdefault(name, place)
-    forms = {text: next((form for form in (text, _meaning(text)) if form in place_of), None) for text in column.texts}
-    meant = {text: place_of[form] for text, form in forms.items() if form is not None}
+    meant = {text: place_of[form] for text in column.texts for form in (_meaning(text), text) if form in place_of}
     gapped = column.codes_of_table & gapped_codes(column.finite)  # 9 with a label in other columns of the table
     unsaid = [text for text in column.texts if text not in meant and (means_missing(text) or number_of(text) in gapped)]
     strangers = [text for text in column.texts if text not in meant and text not in unsaid]
@@ -135,11 +136,8 @@ def proposed(column: Column) -> Proposal:
     if column.notes == ColumnNotes():
         return propose_by_values(column)
     notes, coded = column.notes, [code.strip() for code in column.notes.missing_codes if code.strip()]
-    levels: dict[str, str] = {}
-    for code, label in notes.levels:
-        if code.strip() and not _is_code(code.strip(), coded):
-            levels.setdefault(code.strip(), label)
-    sound, missing = divided(list(levels.items()))
+    levels, meanings = {code.strip(): label for code, label in notes.levels}, {"", *map(_meaning, coded)}
+    sound, missing = divided([level for level in levels.items() if _meaning(level[0]) not in meanings])
     short = [level for level in sound if may_mean_missing(level[1])]
     if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
         short = []
@@ -147,7 +145,8 @@ def proposed(column: Column) -> Proposal:
     notes = replace(notes, levels=tuple(level for level in sound if level not in short), missing_codes=tuple(coded))
     labels = listed(quote_cell(label) for _, label in short)
     look = f"{labels}: taken for missing by the label; levels if they are answers" if short else ""
-    codes = {text for text in column.texts if _is_code(text, coded)}
+    meanings = set(map(_meaning, coded))
+    codes = {text for text in column.texts if _meaning(text) in meanings}
     proposal = _as_noted(replace(column.without(codes), notes=notes)).extended(look)
     proposal = proposal.with_missing_codes([*coded, *sorted(codes)])
     is_left_out = proposal.fields.get("role") in ("id", "ignore")
@@ -175,21 +174,13 @@ def _as_noted(column: Column) -> Proposal:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
         return propose_by_values(column).extended(reason="but not the order of its values; drafted by its values")
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
-    are_codes = not np.isfinite(column.numbers).all() or (column.are_codes and len(column.texts) <= MOST_LEVELS)
+    are_few = not column.has_fractions and len(column.texts) <= MOST_LEVELS
+    are_codes = not np.isfinite(column.numbers).all() or are_few
     is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
     if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
         words = missing_words(column)
         return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
     return propose_by_values(column)
-
-
-def _is_code(text: str, codes: Sequence[str]) -> bool:
-    """Return whether a text is one of the codes, or another way to write the number of one: ``-9.0`` for ``-9``."""
-    number = number_of(text)
-    return text in codes or (not np.isnan(number) and any(number_of(code) == number for code in codes))
-
-
-_SURE = 0.95
 
 
 def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
@@ -209,7 +200,12 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
         if suspected and feature.levels is None:
             looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
         kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
-        if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
+        if (
+            feature.levels is None
+            and not declared.is_scale
+            and kinds[0] != kinds[1]
+            and draft.probability >= _LIMITS.sure
+        ):
             repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
             looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
         elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
@@ -247,10 +243,6 @@ def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping
     return changed.with_roles(roles)
 
 
-_MOST_COLUMNS = 5_000
-"""Columns are compared in pairs: with 200 rows, 2,000 take 25 CPU seconds; 5,000 take 90, and 2.5 GB."""
-
-
 def draft_schema(
     frame: pd.DataFrame, *, roles: Mapping[str, str] | None = None, progress: bool = True
 ) -> FeatureSchema:
@@ -262,19 +254,17 @@ def draft_schema(
         One row per subject, as text (from `read_cohort`) or typed. A Dask DataFrame is drafted from a sample of about
         50,000 rows with all levels; rows that the draft refuses are a CohortWarning.
     roles : mapping of str to str, optional
-        Roles of columns by name, as ``{"trt": "cluster"}``. A column that is to be clustered on or described has the
-        likelihood that its values show, whatever its name says.
+        Roles of columns by name, as ``{"trt": "cluster"}``, whatever their names say. Values show the likelihood.
     progress : bool
         Whether stages that take longer than a second are reported, as by `MAPDP`.
 
     Returns
     -------
     FeatureSchema
-        One feature per column, in the order of the table. The attribute `comments` holds the reason for each, which
-        `to_yaml` writes above the feature; where another kind is nearly as probable, it says which. Columns that
-        repeat others form a `block`, or are not clustered on; identifiers, arms, outcomes, times and sites do not
-        form subtypes, and their roles say why. What the file says of its columns (``frame.attrs["column_notes"]``,
-        from `read_cohort`) comes before what the values show. `rows` says which rows `read_cohort` took.
+        One feature per column, in the order of the table. `comments` holds the reason for each, and which other kind
+        is nearly as probable. Columns that repeat others form a `block`, or are not clustered on; identifiers, arms,
+        outcomes, times and sites do not form subtypes. What the file says of its columns
+        (``frame.attrs["column_notes"]``, from `read_cohort`) comes first. `rows` says which rows `read_cohort` took.
 
     Raises
     ------
@@ -319,7 +309,7 @@ def draft_schema(
         elif n > 1:
             faults.append((name, "one column of this name", "Rename or drop all but one of them."))
     validation.refuse_faults(faults)
-    refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")
+    refuse_many_columns(frame.shape[1], _LIMITS.most_columns, "drafted")
     roles = dict(roles or {})
     if problems := role_problems(roles, frame.columns):
         raise SchemaError(problems)
@@ -332,7 +322,6 @@ def draft_schema(
             if block is not None and blocks.setdefault(block_key(block), block) != block:
                 one.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
-        _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
         schema = FeatureSchema([one.feature for one in drafted], rows=None if chosen is None else chosen.choice)
@@ -369,7 +358,6 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
 
 _BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
 _OFF = data("roles")["redcap"]["off"]
-_FEWEST_EMPTY = 5  # rows; of a few, all may lie by chance among those without a tick
 
 
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
@@ -392,7 +380,7 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
             in_form = without_tick & (is_empty | (_is_off(one.column) & is_state))
             n, n_empty = in_form.sum(), is_empty.sum()
-            is_told = not in_form.all() if is_state else _FEWEST_EMPTY <= n_empty == n < without_tick.sum()
+            is_told = not in_form.all() if is_state else _LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
             if n > 0 and is_told:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
                 shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
@@ -404,33 +392,6 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
-
-
-_SIDES = frozenset(data("roles")["sides"]["words"])
-
-
-def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
-    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
-
-    The columns are called alike but for a number or a side, and rise with each other.
-    """
-    groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
-    for one in drafted:
-        words = name_words(one.column.name)
-        stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
-        if one.is_number and len(stem) < len(words) and set(one.proposal.fields) <= {"likelihood", "transform"}:
-            groups.setdefault(stem, []).append(one)
-    for group in groups.values():
-        kinds = Counter(tuple(sorted(one.proposal.fields.items())) for one in group)
-        if len(kinds) < 2 or not all(rise_together(group[0], one) for one in group[1:]):
-            continue
-        fields = dict(kinds.most_common(1)[0][0])
-        if min(one.column.numbers.min() for one in group) <= 0.0:
-            fields.pop("transform", None)
-        for one in group:
-            if one.proposal.fields != fields:
-                reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
-                one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -10,6 +10,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import compress, permutations
+from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ from clinclust.drafting.column import (
     propose_identifier,
     without_number,
 )
-from clinclust.files.cell_text import listed, number_of, quote_cell
+from clinclust.files.cell_text import listed, quote_cell
 from clinclust.files.notation import is_known_unit, marks_of, name_words, number_as_written, words_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
@@ -46,6 +47,8 @@ from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, without_far_values
 from clinclust.schema.feature import Feature
+
+_LIMITS = SimpleNamespace(**data("drafting")["kinds"])
 
 # How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
 #
@@ -56,10 +59,7 @@ from clinclust.schema.feature import Feature
 #
 # where the second term approximates the integral over the parameters (Schwarz 1978, Annals of Statistics 6).
 
-_MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
-_MOST_DECIMALS, _MOST_LEVELS = 8, 30
 _TINY = 1e-300
-_FEWEST_AT_SPIKE = 2
 _SCALES = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_scale)
 _COUNTS = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_count)
 
@@ -92,14 +92,14 @@ def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     distinct, place = np.unique(values, return_inverse=True)
     summed = np.bincount(place, weights=counts, minlength=distinct.size).astype(np.float64)
     largest = float(np.abs(distinct).max(initial=1.0))  # of 15 digits
-    unit = step_of(distinct) or 10.0 ** max(-_MOST_DECIMALS, math.ceil(math.log10(largest)) - 15)
+    unit = step_of(distinct) or 10.0 ** max(-_LIMITS.most_decimals, math.ceil(math.log10(largest)) - 15)
     gaps = np.diff(np.rint(np.clip(distinct / unit, -(2.0**52), 2.0**52)).astype(np.int64))
     return Numbers(distinct, summed, float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) * unit)
 
 
 def step_of(values: Array) -> float:
     """Return the unit of the last decimal place of these numbers (1 for whole ones), or 0 if they have none."""
-    for decimals in range(_MOST_DECIMALS + 1):
+    for decimals in range(_LIMITS.most_decimals + 1):
         scaled = values * 10.0**decimals
         if np.abs(scaled).max(initial=0.0) < 2.0**50 and np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-6:
             return float(10.0**-decimals)
@@ -116,7 +116,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
     """
     values, counts = numbers.values, numbers.counts
     n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
-    if values.size <= _MOST_LEVELS:
+    if values.size <= _LIMITS.most_levels:
         kinds["levels"] = float((counts * np.log(counts / n)).sum()), values.size - 1
     kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
     if values[0] >= 0.0:
@@ -124,7 +124,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         mean = max(float((values * counts).sum() / n) / numbers.step, _TINY)
         kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
     for spike, end in (("spike_low", 0), ("spike_high", -1)):
-        if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
+        if values.size > 3 and counts[end] >= _LIMITS.fewest_at_spike:
             mass = counts[end] * math.log(counts[end] / n) + (n - counts[end]) * math.log1p(-counts[end] / n)
             rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
             kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
@@ -164,19 +164,12 @@ def _log_evidence(name: str, values: Array, **fields: Any) -> float:
 # large are mostly counts, and numbers that are large compared with their grid are mostly measurements. The constants
 # were set on annotated tables of the field (`benchmarks/drafting.py`).
 
-_MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
-_TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
-_SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.3, 3.0, 0.4, 6.0
-_COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.75, 3.0, 8.0, 10.0
-_FEWEST_EQUAL, _LEAST_EQUAL, _STANDS_OUT, _NEAR = 5, 0.03, 1.5, 0.5
-_SPIKE = 10.0  # nats, among 200 subjects, from which on a share of equal numbers has a probability of its own
-_LOG = 4.0  # nats by which another distribution of a measurement must be better than the Gaussian
-_ENOUGH = 2_000
 _MEASUREMENTS: dict[str, dict[str, Any]] = {
     Gaussian.name: {"likelihood": Gaussian.name},
     "log": {"likelihood": Gaussian.name, "transform": "log"},
     Exponential.name: {"likelihood": Exponential.name},
 }
+_LEAST = {Gaussian.name: -math.inf, "log": _TINY, Exponential.name: 0.0}
 
 
 class Kind(NamedTuple):
@@ -191,52 +184,53 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     subjects = numbers.in_subjects()
     # Of many subjects, some evenly spaced in their order are judged, with the lowest and the highest.
-    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _MOST)).astype(np.int64)
+    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _LIMITS.most)).astype(np.int64)
     usual = without_far_values(subjects[places])  # numbers so far from the others must be errors of entry
     values, counts = np.unique(usual if np.unique(usual).size > 2 else subjects[places], return_counts=True)
     scores = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
     kinds = [_best_measurement(numbers, scores)]
     low = float(numbers.values[0])
     above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
-    median = above_zero if above_zero > _LARGE else float(np.median(subjects))
+    median = above_zero if above_zero > _LIMITS.large else float(np.median(subjects))
     # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
     is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
     longer = ("log", "spike_low_log") if is_joined else ()
     of_counts = [scores[name] for name in (*_COUNTS, *longer) if name in scores and numbers.are_whole]
     if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
-        prior = _COUNT_SLOPE * float(np.log(_COUNT_BELOW / (1.0 + median))) - (_COUNT_FROM if low > 1.0 else 0.0)
-        kinds.append(Kind("count", {}, _TEMPER * max(of_counts) + prior))
+        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - (
+            _LIMITS.count_from if low > 1.0 else 0.0
+        )
+        kinds.append(Kind("count", {}, _LIMITS.temper * max(of_counts) + prior))
     n_levels = numbers.values.size
-    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _MOST_STEPS):
+    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):
         n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
-        starts = _FROM_0_OR_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
-        prior = _SCALE + starts - _EACH_LEVEL * n_levels - _GAP * n_gaps / n_levels
-        kinds.append(Kind("scale", {}, _TEMPER * scores["levels"] + prior))
+        starts = _LIMITS.from_0_or_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
+        prior = _LIMITS.scale + starts - _LIMITS.each_level * n_levels - _LIMITS.gap * n_gaps / n_levels
+        kinds.append(Kind("scale", {}, _LIMITS.temper * scores["levels"] + prior))
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
 def _best_measurement(numbers: Numbers, found: dict[str, float]) -> Kind:
-    """Return the best distribution of a measurement."""
-    options: list[tuple[float, Kind]] = []
-    for end, place in (("", None), ("spike_low_", 0), ("spike_high_", -1)):
-        spike: dict[str, Any] = {}
-        if place is not None:
-            # Enough subjects have the lowest or highest number, and it is near the others: farther away it is no value
-            # that subjects have, as 999 among weights, or 0 among blood pressures.
-            n_equal, n, rest = numbers.counts[place], numbers.counts.sum(), np.delete(numbers.values, place)
-            if numbers.values.size <= MOST_LEVELS or n_equal < max(_FEWEST_EQUAL, _LEAST_EQUAL * n):
-                continue
-            of_rest = np.delete(numbers.counts, place)
+    """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far.
+
+    Enough subjects have the lowest or highest number, and it is near the others: farther away it is no value that
+    subjects have, as 999 among weights, or 0 among blood pressures.
+    """
+    values, spikes, n = numbers.values, dict[str, dict[str, Any]]({"": {}}), numbers.counts.sum()
+    for end, place in (("spike_low", 0), ("spike_high", -1)):
+        n_equal, rest, of_rest = numbers.counts[place], np.delete(values, place), np.delete(numbers.counts, place)
+        are_enough = n_equal >= max(_LIMITS.fewest_equal, _LIMITS.least_equal * n, _LIMITS.stands_out * of_rest.max())
+        if values.size > MOST_LEVELS and are_enough:
             spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
-            if abs(numbers.values[place] - rest[place]) > _NEAR * spread or n_equal < _STANDS_OUT * of_rest.max():
-                continue
-            spike = {"spike": float(numbers.values[place])}
-        for kind, fields in _MEASUREMENTS.items():
-            is_possible = bool(spike) or kind == Gaussian.name or numbers.values[0] >= (0.0 if kind != "log" else _TINY)
-            if f"{end}{kind}" in found and is_possible:
-                needed = _SPIKE * bool(spike) + _LOG * (kind != Gaussian.name)
-                score = found[f"{end}{kind}"]
-                options.append((score - needed, Kind("measurement", {**fields, **spike}, _TEMPER * score)))
+            is_near = abs(values[place] - rest[place]) <= _LIMITS.near * spread
+            spikes |= {end: {"spike": float(values[place])}} if is_near else {}
+    options: list[tuple[float, Kind]] = []
+    for name, score in found.items():
+        end, _, kind = name.rpartition("_")
+        if kind in _MEASUREMENTS and end in spikes and (end or values[0] >= _LEAST[kind]):
+            needed = _LIMITS.spike * bool(end) + _LIMITS.log * (kind != Gaussian.name)
+            fields = _MEASUREMENTS[kind] | spikes[end]
+            options.append((score - needed, Kind("measurement", fields, _LIMITS.temper * score)))
     return max(options, key=lambda option: option[0])[1]
 
 
@@ -245,18 +239,13 @@ def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: A
 
     The levels or the trials of a scale are fields too.
     """
-    if values.size > _ENOUGH:  # evenly spaced quantiles decide as well
-        values = np.sort(values)[((np.arange(_ENOUGH) + 0.5) / _ENOUGH * values.size).astype(np.int64)]
+    if values.size > _LIMITS.enough:  # evenly spaced quantiles decide as well
+        values = np.sort(values)[((np.arange(_LIMITS.enough) + 0.5) / _LIMITS.enough * values.size).astype(np.int64)]
     names = _COUNTS if kind == "count" else _SCALES
     return {"likelihood": max(names, key=lambda name: _log_evidence(name, values, **steps)), **steps}
 
 
 # The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
-
-_MOST_CODES, _LONGEST_SCALE = 30, 10
-_FAR_APART, _ROWS_OF_A_CODE, _LONG_CODE = 20.0, 10.0, 1_000.0  # of the morphologies 8140, 8500, 8520 in 400 rows
-_ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
-_MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
 
 
 def propose_numbers(column: Column) -> Proposal | None:
@@ -295,14 +284,14 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return _two_levels(column, levels).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
     if is_plain and numbers.are_whole:
-        if n_levels <= _MOST_CODES and _is_called_nominal(column):
-            return nominal_of(column, f"{n_levels} codes without order, by the name of the column")
-        are_far = (top - low) / numbers.step >= _FAR_APART * n_levels and n_levels <= MOST_LEVELS
-        are_far &= top < 2.0 * low or low >= _LONG_CODE  # doses of 81, 160 and 325 mg have a ratio
-        if are_far and column.n_observed >= _ROWS_OF_A_CODE * n_levels:
-            return nominal_of(column, f"{n_levels} codes: whole numbers far apart, and none between them")
+        are_far = (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
+        are_far &= top < 2.0 * low or low >= _LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
+        are_far &= column.n_observed >= _LIMITS.rows_of_a_code * n_levels
+        if are_far or (n_levels <= _LIMITS.most_codes and _is_called_nominal(column)):
+            why = "whole numbers far apart, and none between them" if are_far else "by the name of the column"
+            return nominal_of(column, f"{n_levels} codes without order, {why}")
     least, most = column.notes.minimum or 0.0, column.notes.maximum
-    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LONGEST_SCALE
+    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LIMITS.longest_scale
     if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
         fields = choose_likelihood("scale", np.repeat(values - least, column.counts), trials=int(most - least))
         if least != 0:
@@ -312,8 +301,8 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     shares = softmax([kind.score for kind in kinds])
     proposal, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
-    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _ORDERED_CODES)
-    probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
+    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _LIMITS.ordered_codes)
+    probability *= _LIMITS.ordered_codes if kinds[0].name == "scale" else 1.0
     if probability < DOUBTFUL:
         second = _of_kind(kinds[1], column, values, numbers).fields
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
@@ -331,7 +320,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return proposal
     share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
     many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(example)}"
-    if share < _MUCH_BEYOND:
+    if share < _LIMITS.much_beyond:
         return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
     ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
     return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
@@ -358,9 +347,6 @@ _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_STEP = 1e-6
-_SHORTEST_CUT = 3
-_LONGEST_LEVEL = 1000  # characters: a sentence of a questionnaire has 300, a note or a signal in a cell up to 131,072
 
 
 def order_of(texts: Sequence[str]) -> list[int] | None:
@@ -375,7 +361,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     >>> order_of(["smallcell", "squamous", "adeno"]) is None
     True
     """
-    if len(texts) < 2 or max(map(len, texts)) > _LONGEST_LEVEL:
+    if len(texts) < 2 or max(map(len, texts)) > _LIMITS.longest_level:
         return None
     split = [_phrase(text).split() for text in texts]
     for end in (-1, 0) * max(map(len, split)):  # the words with which all begin or end: `low risk` and `high risk`
@@ -398,20 +384,19 @@ def _phrase(text: str) -> str:
 
 
 @cache
-def _orders() -> list[list[list[str]]]:
-    absent = [_phrase(word) for word in data("orders")["absent"]]
-    return [[absent, *([_phrase(word) for word in rank] for rank in order)] for order in data("orders")["orders"]]
+def _orders() -> list[dict[str, int]]:
+    """Return the rank of each word in each order; the absent are the lowest, unless an order ranks them itself."""
+    absent = {_phrase(word): 0 for word in data("orders")["absent"]}
+    ranked = [enumerate(order, start=1) for order in data("orders")["orders"]]
+    return [absent | {_phrase(word): rank for rank, words in order for word in words} for order in ranked]
 
 
-def _rank(phrase: str, order: list[list[str]]) -> int | None:
+def _rank(phrase: str, order: dict[str, int]) -> int | None:
     """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
-    cut = None
-    for rank in range(len(order) - 1, -1, -1):  # the absent, which many orders have in a rank of their own, come last
-        if phrase in order[rank]:
-            return rank
-        if len(phrase) >= _SHORTEST_CUT and any(word.startswith(phrase) for word in order[rank]):
-            cut = rank if cut is None else cut
-    return 0 if cut is None and _says_absent(phrase) else cut
+    is_cut = len(phrase) >= _LIMITS.shortest_cut and phrase not in order
+    ranks = [rank for word, rank in order.items() if is_cut and word.startswith(phrase)]
+    ranks = ranks or [0] * _says_absent(phrase)
+    return order.get(phrase, max(ranks) if ranks else None)
 
 
 def _by_numbers(texts: Sequence[str]) -> list[float] | None:
@@ -442,7 +427,7 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
         is_below = below.search(ends) is not None and not is_above
         is_above |= not is_below and text.rstrip().endswith("+")
         letter = (ord(rest) - ord("a") + 1) / 1e4 if len(rest) == 1 and "a" <= rest <= "z" else 0.0  # `2a` below `2b`
-        ranks.append(number + _STEP * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
+        ranks.append(number + _LIMITS.step * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
     return ranks
 
 
@@ -477,24 +462,20 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
 
 def ordered_pair(pair: Sequence[str]) -> list[str]:
     """Return two levels, of which the second counts as yes: by their words, their order, or else by the alphabet."""
-    first, second = sorted(pair)
-    places = no_before_yes([first, second])
+    pair = sorted(pair)
+    places = no_before_yes(pair)
     if places is None:
         female, male = data("answers")["sexes"]
-        words = [_phrase(without_number(text)) for text in (first, second)]
+        words = [_phrase(without_number(text)) for text in pair]
         is_reversed = (words[1] in female and words[0] in male) or words[1] in data("orders")["absent"]
-        places = [1, 0] if is_reversed else order_of([first, second])
-    return [(first, second)[place] for place in places or [0, 1]]
+        places = [1, 0] if is_reversed else order_of(pair)
+    return [pair[place] for place in places or [0, 1]]
 
 
 # The proposal for levels: two that are no and yes, ordered, or without order.
 
-_LONG_TEXT = 30
-_UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
-_MOSTLY = 0.9
 _NOMINAL = frozenset(data("roles")["nominal"]["words"])
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
-_TIMES_OFTENER, _SHORTEST_WORD, _SHORTEST_LONG = 10, 5, 3  # AB is no A, III no I
 
 
 def propose_levels(column: Column) -> Proposal:
@@ -513,10 +494,12 @@ def propose_levels(column: Column) -> Proposal:
     if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
         others = listed(map(quote_cell, compress(column.texts, ~is_number)))
         return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
-    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
+    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _LIMITS.mostly:
         return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
     if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
-        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
+        is_long = (
+            np.mean([len(text) for text in texts]) > _LIMITS.long_text or np.mean([" " in text for text in texts]) > 0.5
+        )
         kind = "free text" if is_long else "too many different values for levels"
         return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
@@ -536,13 +519,15 @@ def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
     """
     cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
     for rare, often in permutations(texts, 2):
-        if cells[rare] * _TIMES_OFTENER > cells[often] or any(map(str.isdigit, rare + often)):
+        if cells[rare] * _LIMITS.times_oftener > cells[often] or any(map(str.isdigit, rare + often)):
             continue
         short, long = sorted((rare.casefold(), often.casefold()), key=len)
         blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
-        is_but_for_a_letter = len(short) >= _SHORTEST_WORD and sum(block.size for block in blocks) >= len(long) - 1
+        is_but_for_a_letter = (
+            len(short) >= _LIMITS.shortest_word and sum(block.size for block in blocks) >= len(long) - 1
+        )
         alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
-        is_longer = long.startswith(short) and len(long) >= _SHORTEST_LONG and len(set(long)) > 1
+        is_longer = long.startswith(short) and len(long) >= _LIMITS.shortest_long and len(set(long)) > 1
         if is_but_for_a_letter or (is_longer and alike == [often]):
             shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
             yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
@@ -555,9 +540,7 @@ def _is_called_nominal(column: Column) -> bool:
 
 def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
     """Return the proposal for two levels; by default those of the column."""
-    pair = list(texts or column.texts)
-    numbers = [number_of(text) for text in pair]
-    levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
+    levels = ordered_pair(list(texts or column.texts))
     meaning = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
     fields = {} if levels == ["0", "1"] else {"levels": levels}
     return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{meaning}")
@@ -578,7 +561,7 @@ def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Pro
     in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
     levels = in_table if texts is None else [text for text in in_table if text in texts]
     otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
-    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _UNORDERED_TEXTS, otherwise)
+    return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _LIMITS.unordered_texts, otherwise)
 
 
 _PLAIN_SIGNS = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "≥": ">=", "≤": "<="})

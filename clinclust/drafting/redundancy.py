@@ -13,12 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, takewhile
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from types import SimpleNamespace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Array, Whole, mid_ranks, paired_moments
+from clinclust.arrays import Array, Whole, paired_moments
 from clinclust.data import data
 from clinclust.drafting.column import Look, surviving
 from clinclust.drafting.kinds import step_of
@@ -27,9 +29,7 @@ from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import block_key
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+_LIMITS = SimpleNamespace(**data("drafting")["redundancy"])
 
 # What was found of a drafted schema, how the schema is changed by it, and which of it a schema leaves open.
 
@@ -99,7 +99,6 @@ def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Loo
 
 COUNTED = 1.0 / 3.0
 """How much counts of the evidence against columns without any relation: severity and subtypes make columns agree."""
-_ONE_TABLE_IN = 1000
 
 
 def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
@@ -108,20 +107,13 @@ def needed_evidence(n_columns: int, n_sources: int = 1) -> float:
     It is log(1000) + log(C) + log(C choose k), for each of C columns and each set of k sources.
     """
     n = max(n_columns, n_sources + 1)
-    return math.log(_ONE_TABLE_IN) + math.log(n) + math.log(math.comb(n, n_sources))
+    return math.log(_LIMITS.one_table_in) + math.log(n) + math.log(math.comb(n, n_sources))
 
 
 # Columns that several others determine: a total, a mean, a difference, a ratio, an index.
 #
 # A formula holds up to the grids on which its columns are written. How narrow these grids are compared with the spread
 # of the column, in how many subjects, is the evidence. It must exceed the logarithm of the number of sets of columns.
-
-_MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5
-_LEAST_SHARE = 0.98  # of the subjects in whom a formula must hold: errors of entry do not hide a total
-_TRIMMED = 0.9  # the share of subjects that weights are fitted to
-_COARSEST = 0.25  # of a standard deviation: a wider grid would find lines and formulas in noise
-_EXACT, _EQUAL = 1e-6, 0.03
-_UNEXPLAINED, _REST, _STALLED, _PATIENCE = 0.25, 1e-5, 0.95, 3.0
 
 
 class Formula(NamedTuple):
@@ -132,6 +124,7 @@ class Formula(NamedTuple):
     how: str  # in words that names of columns can follow
     n: int  # the number of subjects with all these columns
     n_exact: int  # in how many of them it holds
+    evidence: float  # in nats; see `needed_evidence`
     rank: tuple[float, bool, float, int]  # how likely this is the result, compared with its sources
 
 
@@ -145,8 +138,8 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     unsolved = usable & (n_values > 1)
     for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
-        active = unsolved & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
-        may_be_result = active & (n_values >= _FEWEST_VALUES)
+        active = unsolved & few_zeros & ((n_values > _LIMITS.fewest_values) | (not logs))
+        may_be_result = active & (n_values >= _LIMITS.fewest_values)
         targets = set(np.flatnonzero(may_be_result).tolist())
         while targets:
             sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs)
@@ -168,12 +161,11 @@ def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool) -> 
     """Return each target that has a formula with the fewest columns that it needs, the smallest sets first."""
     used = np.log(values[:, active]) if logs else values[:, active]
     spread = np.nanstd(used, axis=0)
-    standard = np.nan_to_num((used - np.nanmean(used, axis=0)) / np.where(spread > 0, spread, np.inf))
-    moments = paired_moments(standard, standard)
-    correlation = moments.covariance / np.sqrt(np.maximum(moments.own_variance * moments.other_variance, 1e-12))
+    standard = np.nan_to_num((used - np.nanmean(used, axis=0)) / spread)
+    correlation = np.atleast_2d(np.nan_to_num(np.corrcoef(standard, rowvar=False)))
     sets, place = [], {int(index): at for at, index in enumerate(active)}
     for target in targets:
-        chosen = _pursue(correlation, place[target], _MOST_MULTIPLIED if logs else _MOST_ADDED)
+        chosen = _pursue(correlation, place[target], _LIMITS.most_multiplied if logs else _LIMITS.most_added)
         needed = [int(active[index]) for index in chosen]
         if len(needed) > 1 and _fit_formula(values, target, needed, logs=logs) is not None:
             for column in needed[::-1]:
@@ -189,18 +181,18 @@ def _pursue(correlation: Array, target: int, most: int) -> list[int]:
     """Return the columns that explain the target, each time the one that explains most (matching pursuit)."""
     chosen: list[int] = []
     rest, before = correlation[target].copy(), 1.0  # the covariance of each column with what is not explained
-    while len(chosen) < most and before > _REST:
+    while len(chosen) < most and before > _LIMITS.rest:
         rest[[target, *chosen]] = 0.0
         chosen.append(int(np.abs(rest).argmax()))
         weights = np.linalg.lstsq(correlation[np.ix_(chosen, chosen)], correlation[chosen, target])[0]
         rest = correlation[target] - weights @ correlation[chosen]
         now = float(rest[target])
-        if before > _UNEXPLAINED and before - now < now / (_PATIENCE * (most - len(chosen) + 1)):
+        if before > _LIMITS.unexplained and before - now < now / (_LIMITS.patience * (most - len(chosen) + 1)):
             return []
-        if before < _UNEXPLAINED and now > _STALLED * before:
+        if before < _LIMITS.unexplained and now > _LIMITS.stalled * before:
             return chosen[:-1]
         before = now
-    return chosen if before < _UNEXPLAINED else []
+    return chosen if before < _LIMITS.unexplained else []
 
 
 def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) -> Formula | None:
@@ -215,28 +207,28 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
     design = np.column_stack([np.ones(n), (design - design.mean(axis=0)) / spread])
     slack = 1.1 + 2.0 * math.sqrt((k + 1) / n)  # the fitted weights are not the true ones
     # Levels and scores are whole without having been rounded.
-    steps = np.array([step_of(column) if np.unique(column).size > FEW_LEVELS else 0.0 for column in x.T])
+    steps = np.array([step_of(column) if np.unique(column).size > _LIMITS.few_levels else 0.0 for column in x.T])
     of_target, of_sources = step_of(y) / 2.0 / (y if logs else 1.0), steps / 2.0 / (x if logs else 1.0)
     rows = np.ones(n, dtype=bool)
     for _ in range(3):  # from the second on without the subjects who are farthest off: errors of entry bend a fit
         solution = np.linalg.lstsq(design[rows], response[rows])[0]
         off, weights = np.abs(response - design @ solution), solution[1:] / spread
         tolerance = of_target + of_sources @ np.abs(weights)
-        n_exact = int((off <= slack * tolerance + _EXACT * deviation).sum())
-        relative = max(float(np.median(tolerance)) / deviation, _EXACT)
+        n_exact = int((off <= slack * tolerance + _LIMITS.exact * deviation).sum())
+        relative = max(float(np.median(tolerance)) / deviation, _LIMITS.exact)
         evidence = COUNTED * (n_exact - k - 1 - 2 * (n - n_exact)) * math.log(2.0 / relative)
-        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= _COARSEST
-        if is_sure and n_exact >= _LEAST_SHARE * n:
+        is_sure = evidence >= needed_evidence(values.shape[1], k) and relative <= _LIMITS.coarsest
+        if is_sure and n_exact >= _LIMITS.least_share * n:
             how = "computed from"
             if logs:
                 how = "a product or ratio of"
-            elif weights.max() > 0 and np.ptp(weights) <= _EQUAL * np.abs(weights).max():
-                how = "the mean of" if abs(float(weights.sum()) - 1.0) < _EQUAL else "the sum of"
+            elif weights.max() > 0 and np.ptp(weights) <= _LIMITS.equal * np.abs(weights).max():
+                how = "the mean of" if abs(float(weights.sum()) - 1.0) < _LIMITS.equal else "the sum of"
             # The result is what was rounded last, is a sum of several, has most digits, or comes last.
-            by_own = float((off <= slack * of_target + _EXACT * deviation).mean())
+            by_own = float((off <= slack * of_target + _LIMITS.exact * deviation).mean())
             rank = (round(by_own, 1), k > 2 and how in ("the mean of", "the sum of"), -step_of(y), target)
-            return Formula(target, tuple(sources), how, n, n_exact, rank)
-        rows = off <= np.quantile(off, _TRIMMED)
+            return Formula(target, tuple(sources), how, n, n_exact, evidence, rank)
+        rows = off <= np.quantile(off, _LIMITS.trimmed)
     return None
 
 
@@ -246,12 +238,7 @@ def _fit_formula(values: Array, target: int, sources: list[int], *, logs: bool) 
 # y, a map from the values of x to those of y says the same. A third of the logarithm of the number of ways, less the
 # logarithm of the number of maps of that kind, is the evidence in nats.
 
-FEW_LEVELS = 30  # beyond it, levels tell who or where a subject is, and so all that is constant there
-_ROWS = 1000  # in which candidates are looked for
 _ABOVE = np.iinfo(np.int32).max
-_NEARLY_LINEAR = 0.98  # rank correlation: monotone and linear relations of columns with more levels exceed it
-_MOST_PAIRS = 20_000  # beyond it, only the strongest are looked at
-_SLACK = 1.1  # the fitted line is not the true one
 
 
 class Relation(NamedTuple):
@@ -276,21 +263,14 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     if min(n_x, n_y) < 2:
         return None
     low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
-    if (low != high).any():
-        # y = a + b x in all subjects, up to the grids on which both are written.
-        centred, deviation = one - one.mean(), float(other.std())
-        slope = float(centred @ (other - other.mean()) / (centred @ centred))
-        residual = np.abs(other - other.mean() - slope * centred).max()
-        tolerance = 0.5 * (step_of(other) + abs(slope) * step_of(one))
-        is_line = all(number) and residual <= _SLACK * tolerance + 1e-9 * deviation
-        if not is_line or not 0.0 < tolerance <= _COARSEST * deviation:
-            return None
-        return Relation(n, "unit", COUNTED * (n - 2) * math.log(2.0 * deviation / tolerance))
+    if (low != high).any():  # then y = a + b x in all subjects, up to the grids on which both are written
+        line = _fit_formula(np.column_stack([one, other]), 1, [0], logs=False) if all(number) else None
+        return None if line is None or line.n_exact < n else Relation(n, "unit", line.evidence)
     changes = np.diff(low)
     monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())
     is_binned = ordered[0] and np.count_nonzero(changes) == n_y - 1
     # A number that each level happens to have, such as the income of a district, is more than another name for it.
-    is_many = n_x > FEW_LEVELS or (number[1] and n_y > FEW_LEVELS)
+    is_many = n_x > _LIMITS.few_levels or (number[1] and n_y > _LIMITS.few_levels)
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
@@ -324,12 +304,6 @@ def _log_ways(counts: Whole) -> float:
 
 # The three questions, asked of the columns of a table in a sample of the subjects.
 
-_SAMPLED = 4000  # subjects in which nothing may contradict
-_MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
-_FEWEST_SAMPLED = 500
-_SEED = 0
-_MOST_LOST = 0.05  # of the subjects that have a value: beyond it, no column is given up for another
-_NEARLY, _FEWEST_SUBJECTS = 0.8, 50
 _HOW: dict[str, str] = data("remarks")["follows"]
 
 
@@ -343,44 +317,41 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
     with np.errstate(all="ignore"), surviving(report):  # numbers may be of any size
         compared = _Compared(frame, schema)
-        for question in (compared.find_determined, compared.find_computed, compared.find_nearly_same):
+        questions = (compared.find_determined, compared.find_computed, compared.find_nearly_same)
+        for question in questions if len(compared.names) > 1 else ():
             with surviving(report):
-                decided = {name for one in results for name in (one.columns if one.block else one.described)}
-                results += question(decided) if len(compared.names) > 1 else []
+                results += question({name for one in results for name in (one.columns if one.block else one.described)})
     position = {feature.name: place for place, feature in enumerate(schema)}
     return sorted(results, key=lambda one: (position[one.columns[0]], one.columns))
 
 
 class _Compared:
-    """The scores of the columns that are compared."""
+    """The scores of the columns that are compared: (N, C) in a sample of the subjects."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
         compared = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
         present = [one for one in schema if one.name in frame and one.likelihood and one.role in compared]
-        n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(len(present), 1)))
-        rows = np.random.default_rng(_SEED).permutation(len(frame))[:n_sampled]
+        n_sampled = max(_LIMITS.fewest_sampled, min(_LIMITS.sampled, _LIMITS.most_cells // max(len(present), 1)))
+        rows = np.random.default_rng(0).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
         self.among = " looked at" if len(frame) > n_sampled else ""
         scores = {feature: feature.scores(sampled[feature.name]) for feature in present}
-        scores = {
-            feature: column for feature, column in scores.items() if np.fmin.reduce(column) < np.fmax.reduce(column)
-        }
+        scores = {feature: of for feature, of in scores.items() if np.fmin.reduce(of) < np.fmax.reduce(of)}
         self.features, self.names = list(scores), [feature.name for feature in scores]
-        self.sample = np.column_stack([np.zeros((len(sampled), 0)), *scores.values()])
-        self.codes = np.full(self.sample.shape, -1, dtype=np.int32)
-        self.n_levels, self.ways = np.zeros(len(scores), dtype=np.int64), np.zeros(len(scores))
-        for index, column in enumerate(self.sample.T):
-            seen = ~np.isnan(column)
-            levels, self.codes[seen, index], counts = np.unique(column[seen], return_inverse=True, return_counts=True)
-            self.n_levels[index], self.ways[index] = levels.size, COUNTED * _log_ways(counts)
+        if len(scores) < 2:
+            return
+        self.sample = np.column_stack(list(scores.values()))
+        factors = [pd.factorize(column, sort=True) for column in self.sample.T]
+        self.codes = np.column_stack([codes for codes, _ in factors]).astype(np.int32)  # -1 where missing
+        self.n_levels = np.array([levels.size for _, levels in factors])
+        self.ways = COUNTED * np.array([_log_ways(np.bincount(codes[codes >= 0])) for codes, _ in factors])
         self.n_observed = (self.codes >= 0).sum(axis=0)
-        self.clustered = np.array([feature.is_clustered for feature in self.features], dtype=bool)
-        nominal = np.array([feature.traits.is_nominal for feature in self.features], dtype=bool)
-        self.ordered = ~nominal | (self.n_levels == 2)
-        self.number = np.array([feature.levels is None for feature in self.features], dtype=bool)
+        self.clustered = np.array([feature.is_clustered for feature in self.features])
+        self.ordered = (self.n_levels == 2) | [not feature.traits.is_nominal for feature in self.features]
+        self.number = np.array([feature.levels is None for feature in self.features])
         # The number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered.
-        ranks = np.column_stack([np.zeros((len(sampled), 0)), *map(mid_ranks, self.sample.T)])
-        ranks -= np.nan_to_num(np.nanmean(ranks, axis=0))
+        ranks = pd.DataFrame(self.sample).rank().to_numpy()
+        ranks = ranks - np.nanmean(ranks, axis=0)
         self.n, covariance, own, other = paired_moments(ranks, ranks)
         varying = (np.minimum(own, other) > 1e-9) & self.ordered & self.ordered[:, None]
         self.r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
@@ -388,48 +359,45 @@ class _Compared:
         self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
 
     def find_determined(self, _: set[str]) -> list[Redundancy]:
-        """Return the columns that one other determines. Of two that determine each other, the better one is kept."""
-        sources: dict[int, list[int]] = {}
-        for x, y in self._find_candidates():
-            if self.clustered[y]:
-                sources.setdefault(y, []).append(x)
+        """Return the columns that one other determines. Of two that determine each other, the better one is kept.
 
-        def preference(index: int) -> tuple[bool, int, int, int]:
-            """Return what a column is kept for: its role, few missing values, many different ones, its place."""
-            return not self.clustered[index], self.n_observed[index], self.n_levels[index], -index
-
+        Better is to have another role than clustering, few missing values, many different ones, the earlier place.
+        """
+        of_column = zip(~self.clustered, self.n_observed, self.n_levels, strict=True)
+        value = [(*better, -place) for place, better in enumerate(of_column)]
         determined_by: dict[int, Redundancy] = {}
-        for y in sorted(sources, key=preference, reverse=True):
-            for x in sorted((x for x in sources[y] if x not in determined_by), key=preference, reverse=True):
-                ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
-                evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
-                if evident is None or evident.evidence < needed_evidence(len(self.names)):
-                    continue
-                are_lost = self.clustered[x] and self.n_observed[y] - evident.n > _MOST_LOST * self.n_observed[y]
-                determines_back = evident.how not in ("coarser", "levels")
-                if not are_lost and not (determines_back and preference(x) < preference(y)):
-                    is_named_otherwise = evident.how == "equal" and self.features[x].levels != self.features[y].levels
-                    how = _HOW["recoded" if is_named_otherwise else evident.how]
-                    among = self.among if evident.n == len(self.sample) else " who have these values"
-                    both = f"{shortened(self.names[y])} {how} {shortened(self.names[x])}"
-                    role = "describe" if self.clustered[x] else self.features[x].role
-                    reason = f"{both} in all {evident.n:,} subjects{among}"
-                    determined_by[y] = Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
-                    break
+        for x, y in sorted(self._find_candidates(), key=lambda pair: (value[pair[1]], value[pair[0]]), reverse=True):
+            if not self.clustered[y] or not determined_by.keys().isdisjoint((x, y)):
+                continue
+            ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
+            evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
+            if evident is None or evident.evidence < needed_evidence(len(self.names)):
+                continue
+            are_lost = self.clustered[x] and self.n_observed[y] - evident.n > _LIMITS.most_lost * self.n_observed[y]
+            determines_back = evident.how not in ("coarser", "levels")
+            if are_lost or (determines_back and value[x] < value[y]):
+                continue
+            is_named_otherwise = evident.how == "equal" and self.features[x].levels != self.features[y].levels
+            how = _HOW["recoded" if is_named_otherwise else evident.how]
+            among = self.among if evident.n == len(self.sample) else " who have these values"
+            both = f"{shortened(self.names[y])} {how} {shortened(self.names[x])}"
+            role = "describe" if self.clustered[x] else self.features[x].role
+            reason = f"{both} in all {evident.n:,} subjects{among}"
+            determined_by[y] = Redundancy(self._in_order({x, y}), "determined", reason, self.names[y], role)
         return list(determined_by.values())
 
     def _find_candidates(self) -> list[tuple[int, int]]:
         """Return the pairs (x, y) in which y may be determined by x: nothing in the first rows contradicts it."""
-        codes, n_levels = self.codes[:_ROWS], self.n_levels  # `relation` looks at all
+        codes, n_levels = self.codes[: _LIMITS.rows], self.n_levels  # `relation` looks at all
         missing_last, is_sure = np.where(codes < 0, _ABOVE, codes), self.ways >= needed_evidence(n_levels.size)
         size = np.abs(self.r)
-        strongest = np.sort(size, axis=None)[-_MOST_PAIRS:][0]  # of a spectrum, nearly all are
-        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
+        strongest = np.sort(size, axis=None)[-_LIMITS.most_pairs :][0]  # of a spectrum, nearly all are
+        pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_LIMITS.nearly_linear, strongest))}
         # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
-        determined = is_sure & ~(self.number & (n_levels > FEW_LEVELS))
+        determined = is_sure & ~(self.number & (n_levels > _LIMITS.few_levels))
         for group in np.flatnonzero(n_levels <= max(len(self.sample) // 2, 2)):
             # As y: its levels are ranges of an ordered x that do not overlap.
-            is_coarse = n_levels[group] <= FEW_LEVELS and is_sure[group]
+            is_coarse = n_levels[group] <= _LIMITS.few_levels and is_sure[group]
             cut = self.ordered & (n_levels > n_levels[group]) & is_coarse
             others = np.flatnonzero((determined | cut) & (np.arange(n_levels.size) != group))
             if others.size:
@@ -458,22 +426,20 @@ class _Compared:
         n, size = self.n[np.ix_(undecided, undecided)], np.abs(self.r[np.ix_(undecided, undecided)])
         # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
         z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-        sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
+        sure = (size >= _LIMITS.nearly) & (n >= _LIMITS.fewest_pairs) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
         members = np.flatnonzero(sure.any(axis=0))
         if not members.size:
             return []
-        distance = 1.0 - np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
-        distances = distance[np.triu_indices(members.size, 1)]
-        labels = fcluster(linkage(distances, "average"), 1.0 - _NEARLY + 1e-9, "distance")
-        groups = [undecided[members[labels == label]] for label in np.unique(labels)]
-        results = []
-        for group in sorted(map(np.ndarray.tolist, groups)):
-            if len(group) > 1:
-                r = np.abs(self.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]
-                least, most, names = f"{r.min():.2f}", f"{r.max():.2f}", self._in_order(group)
-                between = least if least == most else f"{least} to {most}"
-                reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
-                results.append(Redundancy(names, "nearly the same", reason, block=self._name_block(group)))
+        distance = 1.0 - np.where(n >= _LIMITS.fewest_pairs, size, 0.0)[np.ix_(members, members)]
+        tree = linkage(distance[np.triu_indices(members.size, 1)], "average")
+        labels = fcluster(tree, 1.0 - _LIMITS.nearly + 1e-9, "distance")
+        results, columns = [], pd.Series(undecided[members])
+        for group in sorted(of_label.tolist() for _, of_label in columns.groupby(labels) if of_label.size > 1):
+            r = np.abs(self.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]
+            between = " to ".join(sorted({f"{r.min():.2f}", f"{r.max():.2f}"}))
+            names = self._in_order(group)
+            reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
+            results.append(Redundancy(names, "nearly the same", reason, block=self._name_block(group)))
         return results
 
     def _undecided(self, decided: set[str]) -> NDArray[np.bool_]:
@@ -485,9 +451,8 @@ class _Compared:
         blocks = {self.features[at].block for at in group} - {None}
         if len(blocks) == 1:
             return str(blocks.pop())
-        letters = zip(*(self.names[at] for at in group), strict=False)
-        common = "".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, letters))
-        common = common.rstrip("0123456789 _.-:").strip()
+        alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*(self.names[at] for at in group), strict=False))
+        common = "".join(letters[0] for letters in alike).rstrip("0123456789 _.-:").strip()
         base = common if sum(map(str.isalpha, common)) > 1 else "block"
         options = chain([base] * (base != "block"), (f"{base} {number}" for number in count(1)))
         name = next(option for option in options if block_key(option) not in self.taken)
