@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,11 +37,11 @@ from clinclust.drafting.column import (
 )
 from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
-from clinclust.drafting.roles import assign_roles
+from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, plain_text
+from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, name_words, plain_text
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -322,6 +323,7 @@ def draft_schema(
             if block is not None and blocks.setdefault(block_key(block), block) != block:
                 one.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
+        _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
         schema = FeatureSchema([one.feature for one in drafted], rows=None if chosen is None else chosen.choice)
@@ -392,6 +394,33 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
+
+
+_SIDES = frozenset(data("roles")["sides"]["words"])
+
+
+def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
+    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
+
+    The columns are called alike but for a number or a side, and rise with each other.
+    """
+    groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
+    for one in drafted:
+        words = name_words(one.column.name)
+        stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
+        if one.is_number and len(stem) < len(words) and set(one.proposal.fields) <= {"likelihood", "transform"}:
+            groups.setdefault(stem, []).append(one)
+    for group in groups.values():
+        kinds = Counter(tuple(sorted(one.proposal.fields.items())) for one in group)
+        if len(kinds) < 2 or not all(rise_together(group[0], one) for one in group[1:]):
+            continue
+        fields = dict(kinds.most_common(1)[0][0])
+        if min(one.column.numbers.min() for one in group) <= 0.0:
+            fields.pop("transform", None)
+        for one in group:
+            if one.proposal.fields != fields:
+                reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
+                one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -414,7 +414,7 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
         if seen.sum() < _LIMITS.fewest_rows:
             continue
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
-        if is_near and (rest[seen] <= 0.0).all() and _rise_together(one, other):
+        if is_near and (rest[seen] <= 0.0).all() and rise_together(one, other):
             return Role("time", f"never later than {shortened(name)}")
         least = _LIMITS.rounding * np.abs(values[seen]).max()
         for start in numbers if role == "time" and len(numbers) <= _LIMITS.most_long else ():
@@ -444,7 +444,7 @@ def recorded_with(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-def _rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
+def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
     """Return whether two columns are of one kind, and their rank correlation is above 0 beyond chance."""
     if first.typed is None or second.typed is None or first.is_number != second.is_number:
         return False
@@ -567,7 +567,7 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     later, series = list[DraftedColumn](), defaultdict[tuple[str, ...], dict[float, DraftedColumn]](dict)
     for item, stem, has_visit, numbers in called:
         start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
-        if start is not None and _rise_together(start, item):
+        if start is not None and rise_together(start, item):
             later.append(item)
         elif start is None and len(numbers) == 1 and not has_visit:
             series[stem][numbers[0]] = item
@@ -579,7 +579,7 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     for group in alike.values():  # of `prop1` to `prop3` and `masc1` to `masc3`, items lose no answers
         measured = [columns for columns in group if all(item.is_number for item in columns)]
         missing = [[np.mean(item.column.codes < 0) for item in columns] for columns in measured]
-        rising = [_rise_together(columns[0], item) for columns in measured for item in columns[1:]]
+        rising = [rise_together(columns[0], item) for columns in measured for item in columns[1:]]
         is_lost = len(measured) >= _LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= _LIMITS.lost).all()
         if is_lost and 2 * sum(rising) > len(rising):
             later += [item for columns in group for item in columns[1:]]  # the diagnoses `ypf1` too
