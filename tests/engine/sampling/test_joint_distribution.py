@@ -118,8 +118,8 @@ def z_scores(n_steps, seed=0):
         problem = posed(columns, concentration)
         own = Chain(problem, labels[problem.cohort.order], rng, draws_concentration=True)
         own.sweeps_a_proposal = 1
-        draw = own.step()
-        labels, concentration = problem.cohort.in_table_order(draw.labels), draw.concentration
+        own.step()
+        labels, concentration = problem.cohort.in_table_order(own.partition.labels), own.problem.model.concentration
         columns = drawn_values(labels, rng)
         steps.append(statistics(labels, concentration, columns)[0])
     names = statistics(labels, concentration, columns)[1]
