@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from search_at_sites import AtSites, answer_of, search_sites
+from search_at_sites import AtSites, answer_of, numbered, search_sites
 
 import clinclust as cc
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.problem import Clusters
-from clinclust.engine.search.partitioned import WholeCohort, numbered
+from clinclust.engine.search.partitioned import WholeCohort
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError

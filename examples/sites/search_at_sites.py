@@ -17,7 +17,7 @@ import numpy as np
 from clinclust.arrays import Labels
 from clinclust.engine.kernels.moves import Partition, Sums, clusters_without_subjects
 from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
-from clinclust.engine.search.partitioned import Numbers, numbered, worth_a_round
+from clinclust.engine.search.partitioned import Numbers, worth_a_round
 from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.settle import added, merge_and_divide, merged_into, minimum_gain
 from clinclust.errors import InputError
@@ -25,6 +25,13 @@ from clinclust.errors import InputError
 Answer = dict[str, Any]
 Asked = Callable[..., Answer]
 """A site: it takes the name of a question and named numbers, and answers with named numbers."""
+
+
+def numbered(order: Labels, n_clusters: int) -> Numbers:
+    """Return the new number of each cluster, int32 (K,), if these are 0, 1, ... in this order; -1 of the others."""
+    numbers = np.full(n_clusters, -1, dtype=np.int32)
+    numbers[order] = np.arange(order.size)
+    return numbers
 
 
 def answer_of(sites: Sequence[Asked], number: int, question: str, **sent: Any) -> Answer:
@@ -178,8 +185,7 @@ def search_sites(cohort: AtSites, plan: SearchPlan, rng: np.random.Generator) ->
         cohort.problem,
         _settled(cohort, plan),
         partial(_settled, plan=plan),
-        lambda found: found.cohort.merged(),
-        lambda found: found.cohort.divided(rng),
+        lambda found, merges: found.cohort.merged() if merges else found.cohort.divided(rng),
         Either(plan.cancelled, plan.budget),
     )
 

@@ -104,11 +104,10 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     least = minimum_gain(problem)
     partition, joint = _kept(problem, labels, outlying, share)
     while share > 0.0:
-        aside = np.flatnonzero(outlying)
-        changes = changes_that_raise(problem.cohort.arrays, problem.model, partition, aside, share, least)
+        changes = changes_that_raise(problem.cohort.arrays, problem.model, partition, outlying, share, least)
         if changes.values.size == 0:
             break
-        for chosen, needed in ((changes, least), (changes.best(outlying.shape[1]), 0.0)):
+        for chosen, needed in ((changes, least), (changes.best(), 0.0)):
             changed = outlying.copy()
             changed.flat[chosen.values] ^= True
             partition, raised = _kept(problem, labels, changed, share)
@@ -146,39 +145,33 @@ def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float
 class Changes(NamedTuple):
     """Values whose indicators, if changed alone, raise the joint."""
 
-    values: Whole
-    """subject D + feature, in ascending order."""
-    gains: Array
-    """By how many nats."""
-    clusters: Labels
-    """Those of the subjects."""
+    values: Whole  # subject D + feature, in ascending order
+    gains: Array  # by how many nats
+    places: Whole  # cluster D + feature
 
-    def best(self, n_features: int) -> Changes:
-        """Return the changes with the largest gain in their cluster and feature, the first of equal ones."""
-        return self.only(self.are_best(n_features))
-
-    def are_best(self, n_features: int) -> Mask:
+    def are_best(self) -> Mask:
         """Return which have the largest gain in their cluster and feature, the first of equal ones, bool (M,)."""
         order = np.argsort(-self.gains, kind="stable")
-        places = (self.clusters * n_features + self.values % n_features)[order]
         best = np.zeros(order.size, dtype=np.bool_)
-        best[order[np.unique(places, return_index=True)[1]]] = True
+        best[order[np.unique(self.places[order], return_index=True)[1]]] = True
         return best
 
     def only(self, chosen: Mask) -> Changes:
         """Return some of the changes."""
-        return Changes(self.values[chosen], self.gains[chosen], self.clusters[chosen])
+        return Changes(self.values[chosen], self.gains[chosen], self.places[chosen])
+
+    def best(self) -> Changes:
+        """Return the changes that `are_best`."""
+        return self.only(self.are_best())
 
 
 def changes_that_raise(
-    arrays: CohortArrays, model: Model, partition: Partition, aside: Whole, share: float, least: float
+    arrays: CohortArrays, model: Model, partition: Partition, outlying: OutlyingMask, share: float, least: float
 ) -> Changes:
-    """Return the changes of single values that each raise the joint by more than the least gain.
-
-    `aside` are the outlying values, subject D + feature, in ascending order.
-    """
-    values, gains = gains_of_indicators(arrays, model, partition, aside, _log_odds(model, share), least)
-    return Changes(values, gains, partition.labels[values // arrays.kinds.size])
+    """Return the changes of single values that each raise the joint by more than the least gain."""
+    values, gains = gains_of_indicators(arrays, model, partition, outlying, _log_odds(model, share), least)
+    subjects, features = np.divmod(values, arrays.kinds.size)
+    return Changes(values, gains, partition.labels[subjects] * arrays.kinds.size + features)
 
 
 def _log_odds(model: Model, share: float) -> float:
@@ -189,10 +182,8 @@ def _log_odds(model: Model, share: float) -> float:
 #
 # Clusters of subjects with outlying values, which are not extreme under their wide distribution, are dissolved in turn.
 
-ROUNDS = 4
-"""Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
-SEEN_IN_SAMPLE = 30
-"""Number of members in the sample of a large cohort from which on a cluster counts as shown by it."""
+ROUNDS = 4  # largest number of turns of outlying values and sweeps after the members of a cluster have moved
+SEEN_IN_SAMPLE = 30  # number of members in the sample of a large cohort from which on a cluster counts as shown by it
 
 
 def dissolve(
@@ -229,22 +220,16 @@ def dissolve(
 class SearchResult:
     """The results of a search."""
 
-    problem: Problem
-    """The problem of the values that are not outlying in the best restart, with the final model."""
+    problem: Problem  # of the values that are not outlying in the best restart, with the final model
+    # Each has the best outlying values of its partition in its log joint, which is that of the completed table where
+    # modes were filled in.
     restarts: list[RestartResult]
-    """Results under the final model, each with the best outlying values of its partition in its log joint; log joints
-    are of the completed table where modes were filled in."""
-    best: int
-    """Index of the restart with the highest log joint, the only one continued in turns (`raise_in_turns`)."""
-    outlying: OutlyingMask
-    """(N, D) outlying values of the best restart; subjects and features in encoded order."""
+    best: int  # index of the restart with the highest log joint, the only one continued (`raise_in_turns`)
+    outlying: OutlyingMask  # (N, D) outlying values of the best restart; subjects and features in encoded order
     _: KW_ONLY
-    tried: Sequence[dict[str, float]] = ()
-    """The rows of `MAPDP.tuning_`, if several concentrations were tried."""
-    steps: Sequence[Any] = ()
-    """The resolution path with decreasing coarsening, if the plan has one."""
-    prior_strength: float = 0.0
-    """Subjects that were added to the priors (`strengthened`)."""
+    tried: Sequence[dict[str, float]] = ()  # the rows of `MAPDP.tuning_`, if several concentrations were tried
+    steps: Sequence[Any] = ()  # the resolution path with decreasing coarsening, if the plan has one
+    prior_strength: float = 0.0  # subjects that were added to the priors (`strengthened`)
 
     @property
     def winner(self) -> RestartResult:
@@ -342,8 +327,7 @@ def raise_in_turns(
 # The model is that of the sample: hyperparameters, coarsening, weights of blocks and concentration are not changed.
 
 _AT_ONCE = 8_192
-NOTHING = np.empty(0, dtype=np.int64)
-"""No outlying values."""
+NOTHING = np.empty(0, dtype=np.int64)  # no outlying values
 
 
 def _changes(
@@ -354,8 +338,9 @@ def _changes(
     for rows, block in shard.blocks(NOTHING):
         partition = clusters._replace(labels=labels[rows].astype(np.int64))
         first, last = np.searchsorted(aside, np.array([rows.start, rows.stop]) * n_features)
-        own = aside[first:last] - rows.start * n_features
-        changes = changes_that_raise(block, model, partition, own, share, least)
+        outlying = np.zeros((block.codes.shape[0], n_features), dtype=np.bool_)
+        outlying.flat[aside[first:last] - rows.start * n_features] = True
+        changes = changes_that_raise(block, model, partition, outlying, share, least)
         found.append(changes._replace(values=changes.values + rows.start * n_features))
     return Changes(*map(np.concatenate, zip(*found, strict=True)))
 
@@ -386,28 +371,24 @@ def _with_changes(cohort: Partitioned, changes: Sequence[Handle], share: float) 
     return replace(cohort, problem=problem, aside=aside).with_labels(cohort.labels, cohort.n_clusters)
 
 
-def _joint(cohort: Partitioned) -> float:
-    return log_joint(cohort.problem, cohort.clusters)
-
-
 def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
     """Change which values are outlying until no change of a single value raises the joint (`best_outlying`)."""
-    least, n_features = minimum_gain(cohort.problem), len(cohort.problem.cohort.encoding.features)
+    least = minimum_gain(cohort.problem)
     while True:
         arguments = cohort.problem.model, cohort.clusters.sums, share, least
         changes = cohort.each(_changes, *arguments, lists=cohort.lists)
         if not any(cohort.place.results(cohort.each(attrgetter("values.size"), lists=[changes]))):
             return cohort
         changed = _with_changes(cohort, changes, share)
-        if _joint(changed) <= _joint(cohort) + least:
+        if changed.log_joint <= cohort.log_joint + least:
             # The change with the largest gain in each cluster and feature: first of each partition, then of all.
-            best = cohort.each(Changes.best, n_features, lists=[changes])
+            best = cohort.each(Changes.best, lists=[changes])
             found: list[Changes] = cohort.place.results(best)
-            are_best = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
+            are_best = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best()
             of_parts = np.split(are_best, np.cumsum([own.values.size for own in found])[:-1])
             best = cohort.each(Changes.only, lists=[best, of_parts])
             changed = _with_changes(cohort, best, share)
-            if _joint(changed) <= _joint(cohort):  # the gains were rounding errors
+            if changed.log_joint <= cohort.log_joint:  # the gains were rounding errors
                 return cohort
         cohort = changed
 
@@ -415,10 +396,7 @@ def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
 def search_partitions(
     cohort: Partitioned, sampled: Sums, plan: SearchPlan, rng: np.random.Generator, pool: Executor
 ) -> SweepResult:
-    """Assign all subjects to the clusters of a sample, and raise the joint by the search and by outlying values.
-
-    `cohort` has one cluster and no outlying values.
-    """
+    """Assign all subjects, in one cluster, to clusters of a sample, and raise the joint (`raise_partitions`)."""
     share = plan.outlying_share
     if share > 0.0:
         problem = cohort.problem
@@ -435,22 +413,21 @@ def raise_partitions(cohort: Partitioned, plan: SearchPlan, rng: np.random.Gener
     share, least, trace = plan.outlying_share, worth_a_round(cohort.problem), list[float]()
     enough, settled = Either(plan.cancelled, plan.budget), partial(settled_by_scans, plan=plan)
 
-    def merged(result: SweepResult) -> Any:
-        return result.partitions.merged()
-
-    def divided(result: SweepResult) -> Any:
+    def changed(result: SweepResult, merges: bool) -> Any:
+        if merges:
+            return result.partitions.merged()
         return result.partitions.divided(rng, enough, pool) if plan.divide else None
 
     while True:
-        result = merge_and_divide(cohort.problem, settled(cohort), settled, merged, divided, enough)
+        result = merge_and_divide(cohort.problem, settled(cohort), settled, changed, enough)
         trace += result.trace
         if share == 0.0 or plan.budget.used_up():
             break
         plan.refuse_cancelled()
         cohort = _without_small(with_best_outlying(result.partitions, share), share, plan)
-        if _joint(cohort) <= trace[-1] + least:
+        if cohort.log_joint <= trace[-1] + least:
             break
-        trace.append(_joint(cohort))
+        trace.append(cohort.log_joint)
     return result._replace(trace=trace)
 
 
@@ -479,13 +456,13 @@ def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Parti
         other = cohort.with_labels(labels, cohort.n_clusters)
         for _ in range(ROUNDS):
             other = with_best_outlying(other, share)
-            before = _joint(other)
+            before = other.log_joint
             other = settled_by_scans(other, plan).partitions
-            joint = _joint(other)
-            if joint > _joint(cohort) + least:
+            joint = other.log_joint
+            if joint > cohort.log_joint + least:
                 cohort, place = other, 0
                 break
-            if joint - before <= max(least, _joint(cohort) - joint):
+            if joint - before <= max(least, cohort.log_joint - joint):
                 break
     return cohort
 
@@ -494,8 +471,7 @@ def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Parti
 #
 # Sweeps and updates of all filled values raise ln p(X_obs, X_filled, z) in turn, from the modes in the whole cohort on.
 
-_LEAST_RISE = 1e-6
-"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
+_LEAST_RISE = 1e-6  # rise of the joint in nats, by an update of all filled values, below which they count as unchanged
 
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
@@ -533,10 +509,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
 
 
 def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values: Array) -> Array:
-    """Return the filled values (m,) of one feature in one cluster after each was set to its mode given all others.
-
-    `observed` are the sufficient statistics (S,) of the observed values of the cluster.
-    """
+    """Return filled values (m,) of a feature in a cluster, each set to its mode given the others and observed sums."""
     changed = values.copy()
     of_each = likelihood.statistics(values)
     sums = observed + of_each.sum(axis=0)
@@ -552,10 +525,7 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
 
 
 def completed(problem: Problem, filled: Array) -> Problem:
-    """Return the problem of the same subjects with filled standardised values, float64 (N, D); NaN where nothing is.
-
-    A filled value that was not observed becomes a level of its feature.
-    """
+    """Return the problem with filled standardised values, float64 (N, D), NaN where nothing is; new ones are levels."""
     if np.isnan(filled).all():
         return problem
     cohort, prior = problem.cohort, problem.model.prior

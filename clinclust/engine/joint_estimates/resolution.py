@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import cycle
 from typing import NamedTuple
 
@@ -65,12 +66,8 @@ from clinclust.progress import SILENT
 # for one feature if all are the same, and for p if they are independent. Weights and clusters are found in turns,
 # beginning with one cluster, because superfluous clusters of weight 1 would explain away the dependence.
 
-Find = Callable[[Problem], tuple[Problem, Labels]]
-"""A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
-
 _MOST_ROUNDS_OF_WEIGHTS = 12
-_SAME_WEIGHT = 0.02
-"""Change of a weight below which it counts as the same."""
+_SAME_WEIGHT = 0.02  # change of a weight below which it counts as the same
 
 
 class WithinClusters(NamedTuple):
@@ -151,8 +148,10 @@ def independent_share(problem: Problem, labels: Labels) -> float:
     return min(1.0, float(1.0 / (alone + max(repeated, 0.0))))
 
 
-def reproduced_weights(problem: Problem, find: Find, enough: Callable[[], bool]) -> Array:
-    """Return weights of the features, float64 (D,), that the clusters found with them imply again."""
+def reproduced_weights(
+    problem: Problem, find: Callable[[Problem], tuple[Problem, Labels]], enough: Callable[[], bool]
+) -> Array:
+    """Return weights of the features, (D,), that clusters imply again which `find` returns with the values kept."""
     powers = implied_weights(problem, problem.cohort.together)
     for _ in range(_MOST_ROUNDS_OF_WEIGHTS):
         kept, labels = find(problem.with_powers(powers))
@@ -338,10 +337,7 @@ MANY_FEATURES = 20
 
 
 def strengthened(problem: Problem, strength: float, stated: frozenset[str]) -> Problem:
-    """Return the problem whose priors hold so many more subjects with the averages of the cohort.
-
-    A prior that the schema states is not changed, nor that of a multivariate Gaussian block or of `stated` features.
-    """
+    """Return the problem with priors of so many more average subjects, but `stated` ones and of Gaussian blocks."""
     cohort, encoding, prior = problem.cohort, problem.cohort.encoding, problem.model.prior.copy()
     sums = problem.partition(cohort.together).statistics[0]
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
@@ -403,25 +399,20 @@ def with_all_features(found: SearchResult, whole: Problem, included: Mask, share
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The path, each coarsening 14 to 33 percent below the one before."""
-_N_FRESH = 2
-"""Number of fresh starts at every step after the first."""
-_TOLERANCE = 0.01
-"""Difference to the estimated share of independent features that does not change the partition."""
-_SHARE_OF_FIRST = 0.5
-"""Share of a time budget that the first step may take: the others have fewer clusters and starts."""
-_SHARE_OF_SAMPLE = 0.5
-"""Share of a time budget that the search in the sample may take."""
+_N_FRESH = 2  # number of fresh starts at every step after the first
+_TOLERANCE = 0.01  # difference to the estimated share of independent features that does not change the partition
+_SHARE_OF_FIRST = 0.5  # share of a time budget that the first step may take: the others have fewer clusters and starts
+_SHARE_OF_SAMPLE = 0.5  # share of a time budget that the search in the sample may take
 
 
 @dataclass(frozen=True, eq=False)
 class ResolutionStep(SearchResult):
-    """One step of the path: the best partition found at one coarsening.
+    """The best partition found at one coarsening; after the first step, restart 0 continues from the step before."""
 
-    After the first step, the first restart continues from the step before (start ``"step before"``).
-    """
-
-    independent_share: float
-    """The coarsening that the dependence within these clusters implies (`independent_share`)."""
+    @cached_property
+    def independent_share(self) -> float:
+        """The coarsening that the dependence within these clusters implies (`independent_share`)."""
+        return independent_share(self.problem, self.labels)
 
     @property
     def coarsening(self) -> float:
@@ -442,10 +433,7 @@ class ResolutionStep(SearchResult):
 def resolution_steps(
     problem: Problem, starts: list[Start], plan: SearchPlan, seed: np.random.SeedSequence
 ) -> list[ResolutionStep]:
-    """Search from the starts, then at each coarsening from the step before and from fresh starts; return the steps.
-
-    The path ends at the first step with one cluster, or that is `borne_out`, or at once if the plan has no path.
-    """
+    """Search from the starts, then, if the plan has a path, at each coarsening from the step before and afresh."""
     seed.spawn(1)  # the children from the second on are those of the steps after it
     # A time budget leaves time for the coarser steps.
     first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
@@ -466,9 +454,9 @@ def resolution_steps(
         if best > 0:
             arguments = coarsened, restarts[best], masks[best - 1], start, plan
             restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
-        return step_of(SearchResult(without_outlying(coarsened, outlying, share), restarts, best, outlying))
+        return ResolutionStep(without_outlying(coarsened, outlying, share), restarts, best, outlying)
 
-    return followed(step_of(first), plan, search_at)
+    return followed(ResolutionStep(first.problem, first.restarts, first.best, first.outlying), plan, search_at)
 
 
 def followed(
@@ -493,12 +481,6 @@ def followed(
 def at_coarsening(problem: Problem, coarsening: float) -> Problem:
     """Return the problem at a coarsening."""
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
-
-
-def step_of(found: SearchResult) -> ResolutionStep:
-    """Return the step of the best of the restarts at one coarsening."""
-    share = independent_share(found.problem, found.labels)
-    return ResolutionStep(found.problem, found.restarts, found.best, found.outlying, independent_share=share)
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
@@ -531,7 +513,7 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             labels, outlying = cohort.gathered()
             kept = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
             restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
-            return step_of(SearchResult(kept, [restart], 0, outlying))
+            return ResolutionStep(kept, [restart], 0, outlying)
 
         def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
             """Continue from the step before."""
@@ -563,12 +545,9 @@ Search = Callable[[Problem, list[Start]], list[RestartResult]]
 """`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 
 _MOST_ROUNDS = 20
-_LEAST_GAIN = 1e-6
-"""Nats by which a new concentration must raise the extended joint, above the error of the maximisation."""
-_FACTORS = (1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0)
-"""Factors by which a positive hyperparameter is multiplied; the paper does not give values."""
-_STEPS = (-1.0, -0.5, 0.5, 1.0)
-"""Steps of the prior mean of a Gaussian feature, in its standard deviations."""
+_LEAST_GAIN = 1e-6  # nats by which a new concentration must raise the extended joint: the error of the maximum
+_FACTORS = (1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0)  # of a positive hyperparameter; the paper does not give values
+_STEPS = (-1.0, -0.5, 0.5, 1.0)  # steps of the prior mean of a Gaussian feature, in its standard deviations
 
 
 def alternate(
@@ -596,10 +575,7 @@ def alternate(
 def carry_on(
     problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, fall: float = 0.0
 ) -> list[RestartResult]:
-    """Compute the log joint of all restarts under a new model, and continue the search from the best of them.
-
-    `fall` is the decrease of the log hyperprior by the new concentration, in nats, which is added to the traces.
-    """
+    """Continue from the best restart under a new model; traces rise by `fall`, the decrease of the log hyperprior."""
     restarts = [
         replace(restart, log_joint=joint_of(problem, restart.labels), trace=restart.trace + fall)
         for restart in restarts
@@ -658,8 +634,7 @@ def choose_greedily(
 # In cross-validation, each fold is scored with the clusters of the other folds (point 4, and eq. 33); the encoding and
 # the default priors come from the whole cohort.
 
-DEFAULT = 3.0
-"""The default concentration, which is the mean of the hyperprior."""
+DEFAULT = 3.0  # the default concentration, which is the mean of the hyperprior
 SHAPE, RATE = 1.0, 1.0 / DEFAULT
 """Shape a and rate b of the gamma hyperprior, an exponential distribution with mean 3. It weighs as one cluster."""
 
@@ -670,10 +645,7 @@ def log_concentration_hyperprior(concentration: float) -> float:
 
 
 def concentration_mode(n_subjects: int, n_clusters: int) -> float:
-    """Return the N0 at the mode of p(ln N0 | N, K): where the derivative by u = ln N0 of the log density is 0.
-
-    It is a + K + N0 [psi(N0) - psi(N0 + N) - b].
-    """
+    """Return the N0 at the mode of p(ln N0 | N, K), where a + K + N0 [psi(N0) - psi(N0 + N) - b] is 0."""
 
     def slope(u: float) -> float:
         concentration = math.exp(u)

@@ -159,8 +159,7 @@ def announcing_compilation() -> Iterator[None]:
 # written, none of them fused, so that all processors give the same bits. Plain kernels compile the functions on arrays,
 # with the same bits, or run them, so that a debugger can step through a fit of a small cohort.
 
-LANES = 8
-"""Clusters, features or numbers that the innermost loops process at a time."""
+LANES = 8  # clusters, features or numbers that the innermost loops process at a time
 _DOUBLE_BYTES = 8
 _I32, _I64, _DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _EIGHT = ir.VectorType(_DOUBLE, LANES)
@@ -183,8 +182,7 @@ _numba: Any = extending
 _numba.register_model(Vector)(lambda manager, kind: _numba.models.PrimitiveModel(manager, kind, kind.in_llvm))
 _NUMBERS, _BITS = Vector("numbers", types.float64, _DOUBLE), Vector("bits", types.int64, _I64)
 _MARKS = Vector("marks", types.boolean, ir.IntType(1))
-_MEMORY = _pointer(types.float64), types.Array(types.float64, 1, "C")
-"""What holds doubles: what `flat` returns, or a whole array."""
+_MEMORY = _pointer(types.float64), types.Array(types.float64, 1, "C")  # doubles: what `flat` returns, or an array
 
 
 def _define(function: Any, result: Any, *kinds: Any, by: Callable[..., Any]) -> None:

@@ -44,11 +44,9 @@ _R = (
 _LOWER_R, _HIGHEST_R = _R[-2::-1], _R[-1]
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 """ln 2 as a sum of two parts. The first has so few digits that its products with exponents are exact."""
-_BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
-"""The bits of the double sqrt(1/2), as a 64-bit integer."""
+_BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the double sqrt(1/2), as a 64-bit integer
 _MANTISSA_BITS = 52
-_SUMS = 4
-"""Separate sums, so that an addition does not wait for the result of the previous one."""
+_SUMS = 4  # separate sums, so that an addition does not wait for the result of the previous one
 
 
 @inlined

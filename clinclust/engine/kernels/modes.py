@@ -59,16 +59,12 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
 
 _CELLS, _PADDING, _REACH = 512, 3.0, 7.5
 """Cells of the density estimate, and the bandwidths by which it reaches beyond the sample, and its kernel at most."""
-_NOTHING = 1e-9
-"""Share of the highest density below which a density, or a slope from one cell to the next, counts as none."""
+_NOTHING = 1e-9  # share of the highest density that counts as none, also as a slope between two cells
 
 
 @kernel
 def count_peaks(places: Array, h: float, least_mass: float) -> int:
-    """Return the number of peaks of the density estimate of places (n,) with a Gaussian kernel of bandwidth h.
-
-    A peak counts if at least this share of the sample lies between its valleys.
-    """
+    """Return the number of peaks of a Gaussian density estimate of places (n,) with `least_mass` between valleys."""
     low = high = places[0]
     for place in places:
         low, high = min(low, place), max(high, place)

@@ -22,8 +22,7 @@ from clinclust.engine.kernels.predictives import ADDS_UP, CHAINED, COUNTS, FEW, 
 # last cluster is an empty cluster; columns up to a multiple of eight may be idle.
 
 
-Sums = tuple[Array, Array]
-"""Sizes (K,) and statistics (K, S) of clusters."""
+Sums = tuple[Array, Array]  # sizes (K,) and statistics (K, S) of clusters
 
 
 class CohortArrays(NamedTuple):
@@ -33,37 +32,24 @@ class CohortArrays(NamedTuple):
     feature. The D_table discrete features come first, then the D_value continuous ones.
     """
 
-    codes: Codes
-    """(N, D_table) table row of each discrete value; 0 = missing."""
-    values: Array
-    """(N, D_value) continuous values: square roots of exponential, standardised Gaussian values; NaN = missing."""
-    kinds: Whole
-    """(D,) code of the likelihood of each feature (`Likelihood.kernel`)."""
-    level_start: Whole
-    """(D_table + 1,) first table row of each discrete feature."""
-    level_values: Array
-    """(R,) value of the level of each row."""
-    level_statistics: Array
-    """(R, 2) sufficient statistics of one subject at the level (zeros where the statistics count the levels)."""
-    level_log_base: Array
-    """(R,) log base measure of the level of each row."""
-    statistic_start: Whole
-    """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
-    prior_start: Whole
-    """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
+    codes: Codes  # (N, D_table) table row of each discrete value; 0 = missing
+    values: Array  # (N, D_value) square roots of exponential, standardised Gaussian values; NaN = missing
+    kinds: Whole  # (D,) code of the likelihood of each feature (`Likelihood.kernel`)
+    level_start: Whole  # (D_table + 1,) first table row of each discrete feature
+    level_values: Array  # (R,) value of the level of each row
+    level_statistics: Array  # (R, 2) sufficient statistics of one subject at the level; 0 where they count the levels
+    level_log_base: Array  # (R,) log base measure of the level of each row
+    statistic_start: Whole  # (D + 1,) index of the first sufficient statistic of each feature; last, their number
+    prior_start: Whole  # (D + 1,) index of the first hyperparameter of each feature; last, their number
 
 
 class Model(NamedTuple):
     """The model as the compiled kernels read it. It does not change during a search."""
 
-    prior: Array
-    """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
-    powers: Array
-    """(D,) the power, in (0, 1], of the likelihood of each feature because of its block; 1 without."""
-    concentration: float
-    """N0, the weight of a new cluster, in subjects."""
-    coarsening: float = 1.0
-    """The power, in (0, 1], of the whole likelihood in addition (Miller and Dunson 2019)."""
+    prior: Array  # (H,) hyperparameters of all features, one after the other, on the encoded scale
+    powers: Array  # (D,) the power, in (0, 1], of the likelihood of each feature because of its block; 1 without
+    concentration: float  # N0, the weight of a new cluster, in subjects
+    coarsening: float = 1.0  # the power, in (0, 1], of the whole likelihood in addition (Miller and Dunson 2019)
 
     @property
     def exponents(self) -> Array:
@@ -78,46 +64,27 @@ class Model(NamedTuple):
 class Partition(NamedTuple):
     """The state of one restart, modified in place. C is the capacity, the number of columns, above K."""
 
-    labels: Labels
-    """(N,) cluster of each subject, 0 .. K - 1; -1 = in no cluster."""
-    n_clusters: Whole
-    """(1,) K."""
-    sizes: Array
-    """(C,) number of subjects in each cluster."""
-    log_weights: Array
-    """(2, C) log prior weights. Row 0: ln size of each cluster, ln N0 of the empty one, and -inf in idle columns. Row
-    1: the same for each cluster without one subject, where it has more than one."""
-    statistics: Array
-    """(C, S) sufficient statistics of each cluster."""
-    table: Array
-    """(R, C) log predictive of each level under each cluster."""
-    left_out: Array
-    """(C, R) log predictive of each level under each cluster without one subject at that level."""
-    spread: Array
-    """(C,) upper bound of the decrease of the sum of a subject's table rows when the subject is left out."""
-    coefficients: Array
-    """(D_value, 4, C) coefficients c0 .. c3 of the log predictives of the continuous features (`fill_coefficients`)."""
-    left_out_coefficients: Array
-    """(C, 4, W) the same for a cluster without the scored value; W is D_value, rounded up to a multiple of eight."""
-    columns: Whole
-    """(D_value,) indices of the continuous features; Gaussian features without missing values come first."""
-    n_complete: int
-    """Number of Gaussian features without missing values."""
-    n_apart: int
-    """Number of continuous features outside of multivariate Gaussian blocks; they come first."""
-    factors: Array
-    """(C, F) Cholesky factors of the features of multivariate Gaussian blocks, in the places of their statistics."""
-    numbers: Array
-    """(4, R) work space for the log predictives of one cluster, with R rounded up to a multiple of eight. Every thread
-    needs work spaces of its own."""
-    scores: Array
-    """(C,) work space for the log weights of one subject."""
-    own_values: Array
-    """(W,) work space for its continuous values, padded with NaN."""
-    products: Array
-    """(4 (FEW + 1),) work space for the predictives of the levels of a feature."""
-    chained: Array
-    """(3 F + 6,) work space for the features of multivariate Gaussian blocks."""
+    labels: Labels  # (N,) cluster of each subject, 0 .. K - 1; -1 = in no cluster
+    n_clusters: Whole  # (1,) K
+    sizes: Array  # (C,) number of subjects in each cluster
+    # ln size of each cluster, ln N0 of the empty one, -inf in idle columns; row 1: of clusters without one subject
+    log_weights: Array  # (2, C)
+    statistics: Array  # (C, S) sufficient statistics of each cluster
+    table: Array  # (R, C) log predictive of each level under each cluster
+    left_out: Array  # (C, R) log predictive of each level under each cluster without one subject at that level
+    spread: Array  # (C,) upper bound of the decrease of the sum of a subject's table rows when the subject is left out
+    coefficients: Array  # (D_value, 4, C) c0 .. c3 of the log predictives of continuous features (`fill_coefficients`)
+    left_out_coefficients: Array  # (C, 4, W) the same without the scored value; W is D_value as a multiple of eight
+    columns: Whole  # (D_value,) indices of the continuous features; Gaussian ones without missing values come first
+    n_complete: int  # number of Gaussian features without missing values
+    n_apart: int  # number of continuous features outside of multivariate Gaussian blocks; they come first
+    factors: Array  # (C, F) Cholesky factors of Gaussian blocks, in the places of their statistics
+    # Work spaces, of which every thread needs its own.
+    numbers: Array  # (4, R) for the log predictives of one cluster, with R rounded up to a multiple of eight
+    scores: Array  # (C,) for the log weights of one subject
+    own_values: Array  # (W,) for its continuous values, padded with NaN
+    products: Array  # (4 (FEW + 1),) for the predictives of the levels of a feature
+    chained: Array  # (3 F + 6,) for the features of multivariate Gaussian blocks
 
     @property
     def sums(self) -> Sums:
@@ -261,10 +228,7 @@ def accumulate(cohort: CohortArrays, partition: Partition) -> None:
 
 
 def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
-    """Return A(posterior) - A(prior) of every cluster and feature, in nats, float64 (K, D).
-
-    The prior is (H,), the statistics are (K, S). The log base measures are in `EncodedCohort.log_base`.
-    """
+    """Return A(posterior) - A(prior), float64 (K, D), given prior (H,) and statistics (K, S); no base measures."""
     marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
     _fill_log_marginals(
         cohort.kinds, cohort.prior_start, cohort.statistic_start, prior, np.ascontiguousarray(statistics), marginals
@@ -289,8 +253,7 @@ def _fill_log_marginals(
 
 # The move of one subject, in compiled code: it updates the statistics and log predictives of the two clusters.
 
-LEAST_LEFT = 1e-3
-"""Smallest accepted share of a rate that remains without a value. Below it, digits are lost."""
+LEAST_LEFT = 1e-3  # smallest accepted share of a rate that remains without a value. Below it, digits are lost.
 
 
 _SIZES = (
@@ -424,10 +387,7 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
 
 @inlined
 def move(state: State, i: int, target: int) -> None:
-    """Move subject i to cluster `target`. The target K opens a new cluster; a cluster that becomes empty is removed.
-
-    The capacity must be at least K + 2 columns.
-    """
+    """Move subject i to a cluster, K for a new one; the capacity is K + 2 at least, and an empty cluster is removed."""
     labels, sizes = state.labels, state.sizes
     own, last = labels[i], state.n_clusters[0] - 1
     labels[i] = target

@@ -21,21 +21,15 @@ from clinclust.likelihoods.poisson import Poisson
 class Levels(NamedTuple):
     """The levels of a discrete feature, and what `fill_levels` writes: their log predictives, ln numbers + rests."""
 
-    counts: Array
-    """(2 L,) statistics of one subject at each level."""
-    log_base: Array
-    """(L,) log base measures."""
+    counts: Array  # (2 L,) statistics of one subject at each level
+    log_base: Array  # (L,) log base measures
     n_levels: int
-    numbers: Array
-    """(L,) products of few factors, which keep their digits. Their logarithms are computed later, in one loop."""
-    rests: Array
-    """(L,)"""
-    left_numbers: Array
-    """(L,) as `numbers`, for the cluster without one subject at the level."""
-    left_rests: Array
-    """(L,)"""
-    work: Array
-    """(4 (FEW + 1),) work space."""
+    # Products of few factors, which keep their digits. Their logarithms are computed later, in one loop.
+    numbers: Array  # (L,)
+    rests: Array  # (L,)
+    left_numbers: Array  # (L,) as `numbers`, for the cluster without one subject at the level
+    left_rests: Array  # (L,)
+    work: Array  # (4 (FEW + 1),) work space
 
 
 # Compiled predictives of binomial, geometric and negative binomial features, whose probability has a beta prior.
@@ -43,10 +37,7 @@ class Levels(NamedTuple):
 
 @subkernel
 def log_beta_gain(a: float, b: float, s: float, t: float) -> float:
-    """Return ln B(a + s, b + t) - ln B(a, b), without the cancellation of large terms.
-
-    If the statistics are smaller than both parameters, it is a difference of rising factorials, else of values of ln B.
-    """
+    """Return ln B(a + s, b + t) - ln B(a, b); by rising factorials if few are added, as large terms would cancel."""
     if s + t <= min(a + s, b + t):
         return log_gamma_ratio(a, s) + log_gamma_ratio(b, t) - log_gamma_ratio(a + b, s + t)
     return _log_beta(a + s, b + t) - _log_beta(a, b)
@@ -59,23 +50,13 @@ def _log_beta(a: float, b: float) -> float:
 
 @subkernel
 def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
-    """Fill the log predictive of every level of a binomial feature.
-
-    The counts are (x, n - x) of each level x: all of 0 .. n for n up to FEW, else any.
-    """
+    """Fill the log predictives of levels (x, n - x) of a binomial feature: all of 0 .. n for n up to FEW, else any."""
     counts, n_levels = levels.counts, levels.n_levels
     rests, left_rests = levels.rests, levels.left_rests
     if n_levels == 0:
         return
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
     n_trials = counts[0] + counts[1]
-    if n_trials == 1.0:  # a single trial, by far the most frequent case
-        above, below = 1.0 / (a + b), 1.0 / (a + b - 1.0)
-        levels.numbers[0], levels.numbers[1] = b * above, a * above
-        levels.left_numbers[0] = (b - 1.0) * below if t >= 1.0 else 1.0
-        levels.left_numbers[1] = (a - 1.0) * below if s >= 1.0 else 1.0
-        rests[0] = rests[1] = left_rests[0] = left_rests[1] = 0.0
-        return
     if n_trials <= FEW:  # a^(x) b^(n - x) / (a + b)^(n), the predictive without the binomial coefficient
         n, work = n_levels - 1, levels.work
         rising_a, rising_b, falling_a, falling_b = 0, n + 1, 2 * (n + 1), 3 * (n + 1)
@@ -146,10 +127,7 @@ def failure_predictives(kind: int, prior: Array, sums: Array, levels: Levels) ->
 
 @subkernel
 def categorical_predictives(prior: Array, sums: Array, levels: Levels) -> None:
-    """Fill the log predictive of every level of a categorical feature.
-
-    It is that of (concentration + count) / (sum of the concentrations + sum of the counts); prior and sums are (L,).
-    """
+    """Fill the log predictive of every level of a categorical feature: its share of concentrations and counts."""
     total = 0.0
     for level in range(levels.n_levels):
         total += prior[level] + sums[level]
@@ -162,10 +140,7 @@ def categorical_predictives(prior: Array, sums: Array, levels: Levels) -> None:
 
 @subkernel
 def _halves(sums: Array, n_levels: int, boundary: int) -> tuple[int, int, float, float]:
-    """Return the ends of the range of levels that the split at this boundary divides, and the sums of its two halves.
-
-    The range ends before its last level; the boundary is the first level of the upper half.
-    """
+    """Return the first and behind the last of the levels divided at this boundary, and the sums of their halves."""
     first, last = 0, n_levels
     middle = (first + last) // 2
     while middle != boundary:
@@ -184,11 +159,7 @@ def _halves(sums: Array, n_levels: int, boundary: int) -> tuple[int, int, float,
 
 @subkernel
 def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
-    """Fill the log predictive of every level of an ordinal feature.
-
-    It is that of a product over the splits above the level, of the posterior mean probability of the half with the
-    level. The prior is (2 (L - 1),), the sums are (L,).
-    """
+    """Fill the log predictives of an ordinal feature: products of the mean shares of the halves with the level."""
     n_levels = levels.n_levels
     for level in range(n_levels):
         levels.numbers[level] = levels.left_numbers[level] = 1.0
@@ -205,10 +176,8 @@ def ordinal_predictives(prior: Array, sums: Array, levels: Levels) -> None:
 
 # Compiled predictives of Poisson features, whose rate has a gamma prior; ratios of gamma functions.
 
-_LARGE = 1000.0
-"""Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
-FEW = 16.0
-"""Number of factors up to which a product is faster and more accurate than two log-gamma functions."""
+_LARGE = 1000.0  # where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there
+FEW = 16.0  # number of factors up to which a product is faster and more accurate than two log-gamma functions
 
 
 @subkernel
@@ -314,8 +283,7 @@ def poisson_predictives(prior: Array, sums: Array, levels: Levels) -> None:
 # = L^-1 v: adding v v' multiplies the determinant of the leading matrix of order j + 1 by 1 + w_0^2 + .. + w_j^2, and
 # taking v away by 1 - w_0^2 - .. - w_j^2.
 
-_LEAST = 1e-300
-"""Smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear."""
+_LEAST = 1e-300  # smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear
 _LOG_PI = math.log(math.pi)
 
 
@@ -455,8 +423,7 @@ BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 _UNKNOWN: tuple[float, ...] = (math.nan,) * 8
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
-COUNTS = CATEGORICAL, ORDINAL
-"""For these the sufficient statistics are the numbers of subjects at each level."""
+COUNTS = CATEGORICAL, ORDINAL  # for these the sufficient statistics are the numbers of subjects at each level
 ADDS_UP = GEOMETRIC, POISSON, NEGATIVE_BINOMIAL
 """For these `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
 
@@ -519,10 +486,7 @@ def fill_coefficients(
 
 @subkernel
 def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the continuous value z under its own cluster without z.
-
-    It is accurate even if very little of the rate remains, unlike that of `fill_coefficients`.
-    """
+    """Return the log predictive of z under its own cluster without z, accurate even if little of the rate remains."""
     if kind == EXPONENTIAL:
         x = z * z
         rest_shape: float = prior[0] + sums[0] - 1.0

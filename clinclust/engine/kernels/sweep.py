@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels, Whole
+from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels import predictives
 from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, subkernel
 from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
@@ -32,10 +32,7 @@ from clinclust.engine.kernels.predictives import CHAINED, place_in_block
 
 @subkernel
 def begin_scoring(state: State, up_to_date: bool) -> int:
-    """Compute the log predictives of all clusters unless they are up to date; return `n_together` of `score_all`.
-
-    That is the number of features, from the first on, that have the same c1 in all clusters.
-    """
+    """Bring the clusters up to date; return how many features, from the first on, have the same c1 in all clusters."""
     if not up_to_date:
         for k in range(state.n_clusters[0] + 1):
             refresh(state, k)
@@ -146,18 +143,13 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
 # The former is the inner loop of MAP-DP, algorithm 3 of Raykov et al. (2016), the latter collapsed Gibbs sampling (Neal
 # 2000, J Comput Graph Stat 9, 249-265, algorithm 3), and the sequential allocation of proposed divisions (Dahl 2005).
 
-UNLIMITED = np.iinfo(np.int64).max
-"""Value of `most_clusters` for an unlimited number of clusters."""
-_CERTAIN = 45.0
-"""Nats by which the own cluster leads where the others together have less than 2^-53, the step of a uniform draw."""
+UNLIMITED = np.iinfo(np.int64).max  # value of `most_clusters` for an unlimited number of clusters
+_CERTAIN = 45.0  # nats of a lead from which the others together have less than 2^-53, the step of a uniform draw
 
 
 @subkernel
 def _draw(scores: Array, n_columns: int, most: float, own: int, target: int, uniform: float) -> tuple[int, float]:
-    """Return a cluster drawn with probability proportional to exp(score), or the target, and its log probability.
-
-    A target below 0 leaves it to the draw. The scores, which are at most `most`, are overwritten.
-    """
+    """Return a cluster drawn by exp(score), or a target above -1, and its log probability; scores are overwritten."""
     total = 0.0
     for k in range(n_columns):
         scores[k] = math.exp(scores[k] - most)
@@ -172,28 +164,23 @@ def _draw(scores: Array, n_columns: int, most: float, own: int, target: int, uni
 
 
 class Visit(NamedTuple):
-    """How a sweep visits subjects, what they do, and what is written of them."""
+    """How a sweep visits subjects, what they do, and what is written of them, where an array is not empty.
 
-    start: int = 0
-    """Position in the order of the first subject that is visited."""
-    minimum_gain: float = 0.0
-    """A subject moves only if this raises the log joint by more than this number of nats."""
-    most_clusters: int = UNLIMITED
-    """Number of clusters from which on no subject opens a new cluster."""
-    ignore_size: bool = False
-    """Whether cluster 0 is scored as if it held one subject (the first sweep of the paper's start, appendix B)."""
-    up_to_date: bool = False
-    """Whether the log predictives already correspond to the statistics."""
+    `best` (n,) receives the best clusters, K for a new one, and `all_scores` (n, K + 1) log weight + coarsening * sum_d
+    power_d ln p(x_id | cluster k without subject i), the empty cluster last; no subject moves then. With `uniforms`
+    (n,), draws from [0, 1), each subject moves to a cluster drawn with probability proportional to exp(score), or to
+    its target in `targets` (n,).
+    """
+
+    start: int = 0  # position in the order of the first subject that is visited
+    minimum_gain: float = 0.0  # a subject moves only if this raises the log joint by more than this number of nats
+    most_clusters: int = UNLIMITED  # number of clusters from which on no subject opens a new cluster
+    ignore_size: bool = False  # score cluster 0 as if it held one subject (first sweep of the paper's start, app. B)
+    up_to_date: bool = False  # whether the log predictives already correspond to the statistics
     best: Labels = np.empty(0, dtype=np.int64)
-    """(n,) or (0,): if n > 0, no subject moves, and best clusters are written here; K is a new cluster."""
     all_scores: Array = np.empty((0, 0))
-    """(n, K + 1) or (0, 0): if n > 0, no subject moves, and log weight + coarsening * sum_d power_d
-    ln p(x_id | cluster k without subject i) is written here; column K is the empty cluster."""
     uniforms: Array = np.empty(0)
-    """(n,) or (0,): if n > 0, each subject moves to a cluster drawn with probability proportional to exp(score), by
-    these draws from [0, 1), one for each position."""
     targets: Labels = np.empty(0, dtype=np.int64)
-    """(n,) or (0,): if n > 0, each moves to its target instead, K for a new cluster."""
 
 
 @kernel
@@ -275,14 +262,12 @@ def make_moves(
 
 
 def find_best(
-    cohort: CohortArrays, model: Model, partition: Partition, least: float, most: int, up_to_date: bool
+    cohort: CohortArrays, model: Model, partition: Partition, minimum_gain: float, most_clusters: int, up_to_date: bool
 ) -> Labels:
-    """Return the best cluster of each subject, int64 (N,); no subject moves.
-
-    Moves raise the log joint by more than `least`; from `most` clusters on, no subject opens a new one (`sweep`).
-    """
+    """Return the best cluster of each subject, int64 (N,), by `minimum_gain` and `most_clusters` of a `Visit`."""
     best = np.empty_like(partition.labels)
-    sweep(cohort, model, partition, np.arange(best.size), Visit(0, least, most, up_to_date=up_to_date, best=best))
+    visit = Visit(0, minimum_gain, most_clusters, up_to_date=up_to_date, best=best)
+    sweep(cohort, model, partition, np.arange(best.size), visit)
     return best
 
 
@@ -300,12 +285,9 @@ def bring_up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -
 #
 # Values of multivariate Gaussian blocks are never outlying.
 
-_MARGIN = 0.1
-"""Nats by which a value must be worth keeping to count as usual."""
-_LEAST_RATE = 0.05
-"""Share of a rate that must remain without a usual value."""
-_ACCURATE = 1e10
-"""Bound of count * squares / rate below which the remaining rate is known to one part in a thousand."""
+_MARGIN = 0.1  # nats by which a value must be worth keeping to count as usual
+_LEAST_RATE = 0.05  # share of a rate that must remain without a usual value
+_ACCURATE = 1e10  # bound of count * squares / rate below which the remaining rate is known to one part in a thousand
 
 
 @subkernel
@@ -329,10 +311,7 @@ def _predictive(state: State, i: int, feature: int, k: int) -> float:
 def log_predictives_by_feature(
     cohort: CohortArrays, model: Model, partition: Partition, subjects: Whole
 ) -> Iterator[Array]:
-    """Yield the log predictives of each feature of subjects (M,) under every cluster and the empty one, (M, K + 1).
-
-    That of a missing value is NaN. The array is the same in every turn.
-    """
+    """Yield log predictives of each feature of subjects (M,), float64 (M, K + 1), NaN = missing, in one array."""
     bring_up_to_date(cohort, model, partition)
     logs = np.empty((subjects.size, int(partition.n_clusters[0]) + 1))
     for feature in range(cohort.kinds.size):
@@ -377,13 +356,13 @@ def _usual_square(state: State, k: int, column: int, log_odds: float) -> float:
 
 @kernel
 def gains_of_indicators(
-    cohort: CohortArrays, model: Model, partition: Partition, aside: Whole, log_odds: float, least: float
+    cohort: CohortArrays, model: Model, partition: Partition, outlying: Mask, log_odds: float, least: float
 ) -> tuple[Whole, Array]:
     """Return the single values whose indicators, if changed alone, raise the log joint by more than `least` >= 0.
 
     Value i D + d is that of feature d in subject i. The cohort holds all values, the statistics of the partition those
-    that are kept, and `aside` are the outlying ones, in ascending order. The log odds, coarsening * [ln share - ln(1 -
-    share)], are multiplied by the power of each feature. Return values, in ascending order, and gains.
+    that are not `outlying`, bool (N, D). The log odds, coarsening * [ln share - ln(1 - share)], are multiplied by the
+    power of each feature. Return values, in ascending order, and gains.
     """
     state = state_of(cohort, model, partition)
     for k in range(partition.n_clusters[0] + 1):
@@ -400,7 +379,6 @@ def gains_of_indicators(
         for column in range(n_values):
             squares[k, column] = _usual_square(state, k, column, log_odds)
     found, gains, n_found = np.empty(n_features, dtype=np.int64), np.empty(n_features), 0
-    n_past = 0
     for i in range(partition.labels.shape[0]):
         if n_found + n_features > found.size:
             found, gains = np.concatenate((found, found)), np.concatenate((gains, gains))
@@ -408,21 +386,16 @@ def gains_of_indicators(
         codes, values = flat(cohort.codes, i * n_table), flat(cohort.values, i * n_values)
         levels, usual = flat(of_levels, own * state.n_rows), flat(squares, own * n_values)
         centres = flat(state.left_out_coefficients, (4 * own + 3) * state.width)
-        following = aside[n_past] - i * n_features if n_past < aside.size else n_features
         for feature in range(n_features):
             column = feature - n_table
-            kept = feature != following
             odds, gain = log_odds * state.powers[feature], -math.inf
-            if not kept:
+            if outlying[i, feature]:
                 gain = _predictive(state, i, feature, own) - (_predictive(state, i, feature, empty) + odds)
             elif column < 0:
                 gain = levels[codes[feature]]
             # False for a missing value, which is NaN.
             elif (values[column] - centres[column]) ** 2 > usual[column]:
                 gain = _predictive(state, i, feature, empty) + odds - value_left_out(state, own, column, values[column])
-            if not kept:
-                n_past += 1
-                following = aside[n_past] - i * n_features if n_past < aside.size else n_features
             if gain > least:
                 found[n_found], gains[n_found] = i * n_features + feature, gain
                 n_found += 1

@@ -23,16 +23,11 @@ from clinclust.schema import Feature
 
 _POWER_ITERATIONS = 8
 _NOMINAL = np.array([likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal])
-_MANY_COLUMNS = 500
-"""Number of columns above which an eigenvector is found by Lanczos iterations, without all cross products."""
+_MANY_COLUMNS = 500  # number of columns above which an eigenvector is found by Lanczos iterations
 
 
 def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
-    """Return numeric columns, float64 (N, C), NaN = missing, and the index of the feature of each, int64 (C,).
-
-    They are the codes of discrete features with ordered levels, the continuous values, and an indicator of each level
-    of the nominal features.
-    """
+    """Return codes of ordered levels, values and nominal indicators, (N, C), NaN = missing, and their features (C,)."""
     n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
     is_nominal = (arrays.kinds[:n_discrete, None] == _NOMINAL).any(axis=1)
     ordered, unordered = np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
@@ -137,8 +132,7 @@ def most_complete_first(
             lengths = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
             is_order = sorted(lengths) == list(range(1, len(block) + 1))
             keys = lengths if is_order else [0] * len(block)
-        by_key = sorted(range(len(block)), key=lambda place: keys[place])
-        for place, chosen in zip(members, by_key, strict=True):
+        for place, chosen in zip(members, np.argsort(keys, kind="stable").tolist(), strict=True):
             ordered[place] = block[chosen]
     return tuple(ordered)
 
@@ -304,13 +298,10 @@ class EncodedCohort:
     """A cohort as arrays."""
 
     encoding: Encoding
-    arrays: CohortArrays
-    """Row p holds the subject in row order[p] of the table."""
+    arrays: CohortArrays  # row p holds the subject in row order[p] of the table
+    # Sum of the log base measures and log Jacobians of all observed values, each times the power of its feature.
     log_base: float
-    """Sum of the log base measures and log Jacobians of all observed values, each times the power of its feature: the
-    same for every partition."""
-    order: Whole
-    """(N,) row of the table of each encoded subject."""
+    order: Whole  # (N,) row of the table of each encoded subject
 
     @property
     def n_subjects(self) -> int:
@@ -398,22 +389,13 @@ def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
 
 def rows_of(column: Array, levels: Array, first: int) -> Codes:
     """Return the table row of each value, int32 (N,): 0 for a missing value, `first` for the first level."""
-    missing = np.isnan(column)
-    if levels.size == 0:
-        return np.zeros(column.size, dtype=np.int32)
-    places = np.where(missing, levels[0], column)
-    if levels[0] != 0.0 or levels[-1] != levels.size - 1:  # not 0, 1, 2, ...
-        places = np.searchsorted(levels, places)
-    rows = places.astype(np.int32) + np.int32(first)
-    rows[missing] = 0
+    rows = (np.searchsorted(levels, column) + first).astype(np.int32)
+    rows[np.isnan(column)] = 0
     return rows
 
 
 def canonical_order(columns: Sequence[Array]) -> Whole:
-    """Return the indices that sort the rows by a hash of their values, int64 (N,), whatever the order of the table.
-
-    Only subjects with the same value in every feature keep the order of the table.
-    """
+    """Return the order of rows by a hash of their values, int64 (N,); only equal rows keep the order of the table."""
     table = pd.DataFrame(dict(enumerate(columns)), copy=False)
     return np.argsort(pd.util.hash_pandas_object(table, index=False).to_numpy(), kind="stable")
 

@@ -79,25 +79,18 @@ def default_hyperparameters(
                     if not np.isclose(stated.get(key, before[key]), before[key], rtol=1e-9, atol=0.0)
                 ]
             stated = {**{name: before[name] for name in likelihood.shared_in_block}, **stated}
-        found = [f"{feature.name}: {problem}" for problem in likelihood.problems_of(stated)]
-        problems += found
-        if found:
-            before, factor = likelihood.as_dict(default), likelihood.after(factor, default)
-            continue
-        theta = likelihood.from_dict(stated, default)
-        problems += _out_of_bounds(feature.name, likelihood, theta, values[feature.name], stated)
+        unusable = [f"{feature.name}: {problem}" for problem in likelihood.problems_of(stated)]
+        theta = default if unusable else likelihood.from_dict(stated, default)
+        problems += unusable or _out_of_bounds(feature.name, likelihood, theta, values[feature.name], stated)
         before = complete[feature.name] = likelihood.as_dict(theta)
         factor = likelihood.after(factor, theta)
-        problems += [f"{feature.name}: {problem}" for problem in likelihood.problems_of_factor(factor)]
+        problems += [f"{feature.name}: {text}" for text in likelihood.problems_of_factor(factor) if not unusable]
     _refuse(problems)
     return complete
 
 
 def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> dict[int, tuple[Array, Array]]:
-    """Return what the default prior of each feature of a multivariate Gaussian block needs of the block, by its index.
-
-    It is the square roots of the diagonal of the scatter matrix up to the feature, and its correlations.
-    """
+    """Return the roots of the scatter diagonal up to each feature of a block, and its correlations, by its index."""
     by_block: dict[int, tuple[Array, Array]] = {}
     for members in members_of_chains(encoding.features):
         columns = [values[encoding.features[index].name] for index in members]
@@ -113,7 +106,6 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
 def _out_of_bounds(
     name: str, likelihood: Likelihood, theta: Array, values: Array, stated: Mapping[str, Any]
 ) -> list[str]:
-    """Return one sentence for each stated hyperparameter with a unit that is out of its bounds."""
     if likelihood.with_unit.isdisjoint(stated):
         return []
     free = dict(zip(likelihood.hyperparameter_names, likelihood.unit_free(theta, values).tolist(), strict=True))
@@ -181,8 +173,7 @@ def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tup
 
 # The problem that the engine solves: find the partition of a cohort with the highest log joint under a model.
 
-_NARROWEST = 1e-100
-"""Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
+_NARROWEST = 1e-100  # smallest standard deviation of a continuous feature, whose square is still a normal float64
 
 
 @dataclass(frozen=True)
@@ -190,22 +181,16 @@ class Problem:
     """A cohort and its model."""
 
     cohort: EncodedCohort
-    hyperparameters: Hyperparameters
-    """Hyperparameters by feature and name, on the scale of the columns."""
+    hyperparameters: Hyperparameters  # by feature and name, on the scale of the columns
     model: Model
-    kept_out: dict[str, str]
-    """Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason."""
+    kept_out: dict[str, str]  # features, or one of their parts, that cannot inform a clustering, each with the reason
 
     def partition(self, labels: Labels, capacity: int = 0) -> Partition:
         """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""
         return new_partition(self.cohort.arrays, labels, capacity)
 
     def with_features(self, included: Mask) -> Problem:
-        """Return the problem in which only the included features, bool (D,), differ between clusters.
-
-        The others have one distribution for all subjects. They are removed from the arrays, and their log marginals are
-        added to the log base measure.
-        """
+        """Return the problem in which features that are not `included`, bool (D,), have one distribution for all."""
         arrays, prior = self.cohort.arrays, self.model.prior
         together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
@@ -216,11 +201,10 @@ class Problem:
             if included[index]:
                 theta = self.cohort.encoding.theta(index, prior)
                 parts.append(likelihood.without_before(theta, np.array(of_block)))
-        kept_prior = np.concatenate(parts)
+        model = self.model._replace(prior=np.concatenate(parts), powers=self.model.powers[included])
         named = {feature.name: self.hyperparameters[feature.name] for feature in cohort.encoding.features}
         if any(likelihood.is_chained for likelihood in cohort.encoding.likelihoods):
-            named = named_hyperparameters(cohort.encoding, kept_prior)
-        model = self.model._replace(prior=kept_prior, powers=self.model.powers[included])
+            named = named_hyperparameters(cohort.encoding, model.prior)
         return replace(self, cohort=cohort, hyperparameters=named, model=model)
 
     def with_prior(self, prior: Array) -> Problem:
@@ -245,15 +229,12 @@ class Problem:
         return replace(self, cohort=cohort, model=self.model._replace(powers=powers))
 
     def restricted_to(self, subjects: Whole) -> Problem:
-        """Return the problem of a subset of the subjects, while other clusters hold all other subjects.
-
-        A change of labels changes its log joint by as much as that of the whole cohort. `log_base` is 0.
-        """
+        """Return the problem of some of the subjects: the joint changes as that of all; `log_base` is 0."""
         arrays = self.cohort.arrays
         return self.of_subjects(arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects]))
 
     def of_subjects(self, arrays: CohortArrays) -> Problem:
-        """Return the problem of some subjects, whose arrays these are (`restricted_to`)."""
+        """Return the problem of some subjects with these arrays (`restricted_to`)."""
         return replace(self, cohort=EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(arrays.codes.shape[0])))
 
 
@@ -281,17 +262,12 @@ def pose(
         raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
     order = canonical_order([values[feature.name] for feature in features])
-    # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
-    # Continuous columns are therefore sorted into the canonical order before anything is computed from them. Discrete
-    # columns are sorted when they are encoded.
-    narrow: list[str] = []
-    for feature in features:
-        if feature.traits.is_continuous:
-            values[feature.name] = values[feature.name][order]
-            spread = float(np.nanstd(values[feature.name]))
-            if spread < _NARROWEST:
-                narrow.append(f"{feature.name} (standard deviation {spread:g})")
-    if narrow:
+    # The last digits of sums of other than whole numbers depend on their order: continuous columns are sorted into the
+    # canonical order before anything is computed from them, discrete ones when they are encoded.
+    continuous = [feature.name for feature in features if feature.traits.is_continuous]
+    values |= {name: values[name][order] for name in continuous}
+    spreads = {name: float(np.nanstd(values[name])) for name in continuous}
+    if narrow := [f"{name} (standard deviation {sd:g})" for name, sd in spreads.items() if sd < _NARROWEST]:
         raise InputError(
             f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
             f"unit, so that its standard deviation is at least {_NARROWEST:g}"
@@ -310,9 +286,7 @@ def _informative(
     frame: pd.DataFrame, schema: FeatureSchema, values: Mapping[str, Array]
 ) -> tuple[tuple[Feature, ...], dict[str, str]]:
     """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason."""
-    reasons = uninformative(values)
-    features: list[Feature] = []
-    excluded: dict[str, str] = {}
+    reasons, features, excluded = uninformative(values), list[Feature](), dict[str, str]()
     for feature in schema.clustered:
         for part in feature.parts:
             if part.is_part and part.name not in reasons and (few := few_of_the_rest(part, frame[feature.name])):
@@ -363,11 +337,10 @@ _log_of_all = lru_cache(log_gamma_ratio)
 
 
 def feature_relevance(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:
-    """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
+    """Return the evidence that each encoded feature differs between clusters with statistics (K, S), in nats, (D,).
 
     R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and block weights.
-    Below 0, the data favour one distribution for all clusters. `statistics` are those of the clusters, (K, S); no
-    subject is needed.
+    Below 0, the data favour one distribution for all clusters.
     """
     apart = log_marginals(arrays, prior, statistics).sum(axis=0)
     together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
@@ -397,16 +370,11 @@ class Clusters:
 
     encoding: Encoding
     model: Model
-    sizes: Array
-    """(K,) number of subjects in each cluster."""
-    statistics: Array
-    """(K, S) sufficient statistics of each cluster, of all features."""
-    included: Mask
-    """(D,) the features that differ between the clusters; the others have one distribution for all subjects."""
-    outlying_share: float = 0.0
-    """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
-    temperature: float = 1.0
-    """Divisor of the log weights of clusters for the probabilities of a subject (`temperature`)."""
+    sizes: Array  # (K,) number of subjects in each cluster
+    statistics: Array  # (K, S) sufficient statistics of each cluster, of all features
+    included: Mask  # (D,) the features that differ between the clusters; others have one distribution for all
+    outlying_share: float = 0.0  # probability that a value is drawn from the prior predictive of its feature
+    temperature: float = 1.0  # divisor of the log weights of clusters for probabilities (`temperature`)
 
     def pooled(self, into: Labels) -> Clusters:
         """Return the clusters merged into the clusters `into`, int64 (K,), 0, 1, ...: sizes and statistics add up."""
@@ -421,18 +389,16 @@ class Clusters:
     def log_joint_of_each(self) -> Array:
         """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,)."""
         likelihood = self._counted_log_marginals()[:, self.included].sum(axis=1)
-        return np.asarray(gammaln(self.sizes) + self.model.coarsening * likelihood, dtype=np.float64)
+        return np.asarray(gammaln(self.sizes) + self.model.coarsening * likelihood)
 
     def likelihood_terms(self) -> Array:
         """Return the term of each cluster and included feature in the log joint, in nats, float64 (K, D)."""
         return np.where(self.included, self.model.coarsening * self._counted_log_marginals(), 0.0)
 
     def _counted_log_marginals(self) -> Array:
-        """Return the log marginal of each feature in each cluster times the power of the feature, float64 (K, D)."""
         return log_marginals(self._without_subjects(), self.model.prior, self.statistics) * self.model.powers
 
     def _without_subjects(self) -> CohortArrays:
-        """Return the arrays of a cohort without subjects, with the places of the numbers of each feature."""
         none = {feature.name: np.empty(0) for feature in self.encoding.features}
         return self.encoding.encode(none, self.model.prior)[0]
 
@@ -447,11 +413,10 @@ class Clusters:
         n_subjects = next(iter(values.values())).size
         prior, statistics = self._shared()
         arrays, _ = self.encoding.encode(dict(values), prior)
-        n_clusters = self.sizes.size
         partition = clusters_without_subjects(arrays, self.sizes, statistics)
         model = self.model._replace(prior=prior)
         model = model if coarsened else model.in_full()
-        scores = np.zeros((n_subjects, n_clusters + 1))
+        scores = np.zeros((n_subjects, self.sizes.size + 1))
         if self.outlying_share == 0.0:
             write_scores(arrays, model, partition, scores)
         else:
@@ -485,10 +450,7 @@ class Clusters:
         return self.encoding.part(feature, *self._shared())
 
     def _shared(self) -> tuple[Array, Array]:
-        """Return the prior (H,) and the statistics (K, S) with which values are predicted.
-
-        A feature that is not included has its posterior given all subjects as prior, and no statistics.
-        """
+        """Return prior and statistics; a feature that is not included has all subjects in its prior, no statistics."""
         if self.included.all():
             return self.model.prior, self.statistics
         prior, statistics = self.model.prior.copy(), self.statistics.copy()
@@ -556,7 +518,6 @@ def log_predictives(
 
 
 def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
-    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P)."""
     prior = likelihood.prior
     after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
     rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
@@ -567,12 +528,9 @@ def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array
 class BlockPredictive:
     """The multivariate Student t distribution of a block in each cluster; the last is a new one."""
 
-    mean: Array
-    """(K + 1, p)"""
-    scale: Array
-    """(K + 1, p, p)"""
-    degrees: Array
-    """(K + 1,) degrees of freedom."""
+    mean: Array  # (K + 1, p)
+    scale: Array  # (K + 1, p, p)
+    degrees: Array  # (K + 1,) degrees of freedom
 
     def given(self, place: int, others: Mask, values: Array) -> Array:
         """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).
@@ -638,18 +596,15 @@ def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:
 class BestLevel(NamedTuple):
     """The level of a tree at which a likelihood describes a feature best."""
 
-    evidence: float
-    """The log marginals of the groups there, less the cost of the divisions above, in nats."""
+    evidence: float  # the log marginals of the groups there, less the cost of the divisions above, in nats
     n_groups: int
-    prior: int
-    """The place of the prior that was taken."""
+    prior: int  # the place of the prior that was taken
 
 
 class ClusterTree:
-    """The J clusters of a fit, and the groups that arise when they are merged one after the other.
+    """The J clusters of a fit, 0 .. J - 1, and the group of each join, J .. 2 J - 2; the last holds all subjects.
 
-    Its nodes are the clusters, 0 .. J - 1, and the group of each join, J .. 2 J - 2; the last holds all subjects. The
-    joins, int64 (J - 1, 2), and the evidence, float64 (J - 1,), are those of `merge_tree`.
+    The joins, int64 (J - 1, 2), and the evidence, float64 (J - 1,), are those of `merge_tree`.
     """
 
     def __init__(self, clusters: Clusters, joins: Labels, evidence: Array) -> None:
@@ -668,10 +623,7 @@ class ClusterTree:
         return sums
 
     def charges(self, log_marginals: Array) -> Array:
-        """Return the cost of each division to a feature with these log marginals (..., 2 J - 1), in nats, (..., J - 1).
-
-        The features that gain by a division pay its cost, minus the change of ln p(z), in proportion to their gains.
-        """
+        """Return the cost of each division, (..., J - 1), in nats: features pay in proportion to their gains."""
         return np.asarray(self._rate * np.maximum(self._gains(log_marginals), 0.0))
 
     def best_level(self, log_marginals: Array, charges: Array) -> BestLevel:
@@ -682,7 +634,6 @@ class ClusterTree:
         return BestLevel(float(levels[prior, level]), int(level) + 1, int(prior))
 
     def _gains(self, of_nodes: Array) -> Array:
-        """Return what each division gains, (..., J - 1), of terms of the nodes, (..., 2 J - 1)."""
         first, second = self._joins.T
         return np.asarray(of_nodes[..., first] + of_nodes[..., second] - of_nodes[..., self.n_clusters :])
 

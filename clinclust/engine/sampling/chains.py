@@ -36,15 +36,11 @@ from clinclust.engine.search.settle import by_decreasing_size, compact, run_rest
 # of its clusters, all as probable, so that small ones are divided and merged as often; the ratio is then multiplied by
 # that of the probabilities of the pair in both states.
 
-_VISITS = 3
-"""Visits of all members on the way to the launch state."""
+_VISITS = 3  # visits of all members on the way to the launch state
 
 
 def far_first(problem: Problem) -> Array:
-    """Return the probability of each subject to be drawn first, float64 (N,), in any state of a chain.
-
-    Half of it is the same for all, half is as one over the rank of the density of the subject given all others.
-    """
+    """Return the probability of each subject to be drawn first, (N,): half is equal, half by ranks of densities."""
     arrays, n_subjects = problem.cohort.arrays, problem.cohort.n_subjects
     together = problem.partition(problem.cohort.together)
     scores = np.empty((n_subjects, 2))
@@ -118,8 +114,7 @@ def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels |
 def _log_ratio_of_pair(others: Array, halves: Array) -> float:
     """Return the log of the probability of a pair by cluster in the divided state over that in the merged one.
 
-    With K clusters after the division, of n_1 and n_2 subjects, it is 1 / (2 K (K - 1) n_1 n_2) then, and 1 / (2 L (n_1
-    + n_2) (n_1 + n_2 - 1)) before, where L clusters have several subjects. `others` are the K - 2 other sizes.
+    It is 1 / (2 K (K - 1) n_1 n_2) over 1 / (2 L (n_1 + n_2) (n_1 + n_2 - 1)), with L merged clusters of several.
     """
     n_divided, n_divisible, n_merged = others.size + 2, 1 + int((others >= 2.0).sum()), float(halves.sum())
     divided = np.log(n_divided * (n_divided - 1.0)) + np.log(halves).sum()
@@ -127,7 +122,6 @@ def _log_ratio_of_pair(others: Array, halves: Array) -> float:
 
 
 def _log_ratio(problem: Problem, halves: Partition) -> float:
-    """Return ln p(divided) - ln p(merged), in nats."""
     model = problem.model
     sizes, statistics = halves.sizes[:2], halves.statistics[:2]
     whole = statistics.sum(axis=0, keepdims=True)
@@ -146,87 +140,70 @@ _OFTEN = 100
 rarer: one takes as long as ten sweeps."""
 
 
-class Draw(NamedTuple):
-    """One state of a chain."""
-
-    labels: Labels
-    """(N,) clusters 0 .. K - 1."""
-    log_joint: float
-    """In nats, with the log hyperprior of the concentration if that is drawn."""
-    concentration: float
-
-
 class Chain:
-    """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes.
-
-    It keeps all traced numbers, and the labels of every `thinning`-th sweep, at most twice `max_draws` of them.
-    """
+    """A chain that continues from its last state, and keeps what is traced and up to twice `max_draws` labels."""
 
     sweeps_a_proposal = 8
 
     def __init__(
         self, problem: Problem, labels: Labels, rng: np.random.Generator, draws_concentration: bool, max_draws: int = 1
     ) -> None:
-        self.problem, self._rng, self._most = problem, rng, max_draws
-        self._partition: Partition = problem.partition(labels)
+        self.problem, self.partition = problem, problem.partition(labels)
+        self._rng, self._most, self._draws_concentration = rng, max_draws, draws_concentration
         self._drawn_first = far_first(problem)
-        self._draws_concentration = draws_concentration
         self._n_sweeps = self.n_accepted = 0
         self.traced: list[tuple[float, ...]] = []
         self.kept: list[tuple[Codes, float]] = []
         self.thinning = 1
 
-    def step(self) -> Draw:
-        """Make one sweep in random order, perhaps propose a division or a merger, and draw the concentration."""
+    def step(self) -> float:
+        """Make one sweep in random order, perhaps propose a division or a merger, and draw the concentration.
+
+        Return the log joint, in nats, with the log hyperprior of the concentration if that is drawn.
+        """
         arrays, model, n_subjects = self.problem.cohort.arrays, self.problem.model, self.problem.cohort.n_subjects
         order = self._rng.permutation(n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
-            position, _, _ = sweep(arrays, model, self._partition, order, Visit(position, uniforms=uniforms))
+            position, _, _ = sweep(arrays, model, self.partition, order, Visit(position, uniforms=uniforms))
             if position < order.size:
-                self._partition = grow(arrays, self._partition)
+                self.partition = grow(arrays, self.partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
-        accumulate(arrays, self._partition)
+        accumulate(arrays, self.partition)
         if self._n_sweeps < _OFTEN or self._n_sweeps % self.sweeps_a_proposal == 0:
-            proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
+            proposed = divide_or_merge(self.problem, self.partition, self._drawn_first, self._rng)
             if proposed is not None:
                 self.n_accepted += 1
-                self._partition = self.problem.partition(proposed, self._partition.sizes.size)
+                self.partition = self.problem.partition(proposed, self.partition.sizes.size)
         self._n_sweeps += 1
-        joint = 0.0
+        log_prior = 0.0
         if self._draws_concentration:
-            n_clusters = int(self._partition.n_clusters[0])
+            n_clusters = int(self.partition.n_clusters[0])
             drawn = draw_concentration(model.concentration, n_subjects, n_clusters, self._rng)
             self.problem = replace(self.problem, model=model._replace(concentration=drawn))
-            joint = log_concentration_hyperprior(drawn)
-        joint += log_joint(self.problem, self._partition)
-        return Draw(self._partition.labels.copy(), joint, self.problem.model.concentration)
+            log_prior = log_concentration_hyperprior(drawn)
+        return log_prior + log_joint(self.problem, self.partition)
 
     def run(self, n_sweeps: int, cancelled: Event) -> None:
-        """Make some more sweeps, and keep what is traced of them."""
+        """Make some more sweeps, and keep what is traced of them (`TRACED`)."""
         for _ in range(n_sweeps):
             if cancelled.is_set():
                 break
-            draw = self.step()
-            sizes = np.sort(np.bincount(draw.labels))[::-1]
+            joint, concentration = self.step(), self.problem.model.concentration
+            sizes = np.sort(self.partition.sums[0])[::-1]
             shares = sizes / sizes.sum()
             entropy = float(-(shares * np.log(shares)).sum())
             second = float(sizes[1]) if sizes.size > 1 else 0.0
-            numbers = draw.log_joint, draw.concentration, float(sizes.size), float(sizes[0]), second, entropy
-            self.traced.append(numbers)
+            self.traced.append((joint, concentration, float(sizes.size), float(sizes[0]), second, entropy))
             if len(self.traced) % self.thinning == 0:
-                self.kept.append((draw.labels.astype(np.int32), draw.concentration))
+                self.kept.append((self.partition.labels.astype(np.int32), concentration))
                 if len(self.kept) > 2 * self._most:
                     self.kept = self.kept[1::2]
                     self.thinning *= 2
 
 
 def draw_concentration(concentration: float, n_subjects: int, n_clusters: int, rng: np.random.Generator) -> float:
-    """Return the next concentration of a chain, by way of a beta variable (Escobar and West 1995, eqs. 13 and 14).
-
-    *Bayesian density estimation and inference using mixtures*, Journal of the American Statistical Association 90,
-    577-588.
-    """
+    """Return the next concentration of a chain (Escobar and West 1995, J Am Stat Assoc 90, 577-588, eqs. 13, 14)."""
     rate = RATE - math.log(rng.beta(concentration + 1.0, n_subjects))
     odds = (SHAPE + n_clusters - 1.0) / (n_subjects * rate)
     shape = SHAPE + n_clusters - (rng.random() > odds / (1.0 + odds))
@@ -237,8 +214,7 @@ def draw_concentration(concentration: float, n_subjects: int, n_clusters: int, r
 #
 # After each round, the first half of all draws so far is discarded; rounds double in length.
 
-HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
-"""R-hat at most 1.01 and an effective sample size of at least 400, as Vehtari et al. (2021) recommend."""
+HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0  # of an effective sample size, as Vehtari et al. (2021) recommend
 TRACED = ("log_joint", "concentration", "n_clusters", "largest", "second", "entropy")
 """The log joint, the concentration, K, the two largest sizes, and the entropy of all sizes."""
 _FIRST_ROUND = 100
@@ -246,11 +222,7 @@ _BRANCH = 2004
 
 
 class Diagnosis(NamedTuple):
-    """R-hat and effective sample size of one traced number.
-
-    The rank-normalised split R-hat and the bulk effective sample size of Vehtari, Gelman, Simpson, Carpenter and
-    Burkner (2021, Bayesian Analysis 16, 667-718), computed by arviz-stats.
-    """
+    """Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021, Bayesian Anal 16, 667-718)."""
 
     r_hat: float
     effective_size: float
@@ -265,15 +237,11 @@ class Diagnosis(NamedTuple):
 class Chains:
     """The draws of all chains without the first half."""
 
-    labels: Codes
-    """(C S, N) the clusters of the kept draws, chain after chain."""
-    concentrations: list[float]
-    """The concentration of each kept draw."""
-    traces: dict[str, Array]
-    """(C, sweeps) each number of `TRACED`, after every sweep of the second half."""
+    labels: Codes  # (C S, N) the clusters of the kept draws, chain after chain
+    concentrations: list[float]  # the concentration of each kept draw
+    traces: dict[str, Array]  # (C, sweeps) each number of `TRACED`, after every sweep of the second half
     diagnoses: dict[str, Diagnosis]
-    n_sweeps: int
-    """Sweeps of each chain, the first half included."""
+    n_sweeps: int  # sweeps of each chain, the first half included
 
     @property
     def has_converged(self) -> bool:
@@ -284,10 +252,7 @@ class Chains:
 def run_chains(
     problem: Problem, starts: Sequence[Labels], plan: SearchPlan, max_draws: int, *, draws_concentration: bool = False
 ) -> Chains:
-    """Run one chain from each start until all have converged, or the sweeps or the time of the plan are used up.
-
-    Of each chain at most `max_draws` labels are kept; of more, every second is dropped.
-    """
+    """Run one chain from each start until all have converged, or the plan ends; keep `max_draws` labels of each."""
     seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
     pairs = zip(starts, map(np.random.default_rng, seeds), strict=True)
     chains = [Chain(problem, start, rng, draws_concentration, max_draws) for start, rng in pairs]
@@ -314,10 +279,7 @@ def run_chains(
 
 
 def diagnosed(trace: Array) -> Diagnosis:
-    """Return the diagnosis of a number in all draws, float64 (chains, draws).
-
-    If it is the same in all draws, R-hat is 1, and each draw counts; if only within chains, R-hat is infinite.
-    """
+    """Return the diagnosis of draws (chains, draws); R-hat is 1 if all are equal, infinite if only within chains."""
     from arviz_stats.base.array import array_stats
 
     n_chains, n_draws = trace.shape
@@ -362,20 +324,14 @@ def overdispersed_starts(problem: Problem, n_chains: int, plan: SearchPlan) -> l
 # weights given the partition of the fit (temperature scaling: Guo, Pleiss, Sun and Weinberger 2017, *On calibration of
 # modern neural networks*, ICML). It serves new subjects too.
 
-_BEFORE, _SWEEPS, _EVERY = 20, 100, 2
-"""Sweeps before the first draw, sweeps after it, and sweeps of a draw."""
-_MOST_SUBJECTS = 5_000
-"""Number of subjects above which a sample of this size is drawn."""
-_BRANCH_OF_CALIBRATION = 1764
-"""Spawn key of the random numbers."""
+_BEFORE, _SWEEPS, _EVERY = 20, 100, 2  # sweeps before the first draw, sweeps after it, and sweeps of a draw
+_MOST_SUBJECTS = 5_000  # number of subjects above which a sample of this size is drawn
+_BRANCH_OF_CALIBRATION = 1764  # spawn key of the random numbers
 _LARGEST = 5.0
 
 
 def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -> float:
-    """Return the temperature of a partition, from 1 (none needed) to 5; 1 for one cluster.
-
-    Raises SearchCancelled if `cancelled` is set.
-    """
+    """Return the temperature of a partition, 1 (none needed, or one cluster) to 5. May raise SearchCancelled."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BRANCH_OF_CALIBRATION,)))
     if labels.size > _MOST_SUBJECTS:
         chosen = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
@@ -396,7 +352,6 @@ def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -
 def _draws(
     problem: Problem, labels: Labels, rng: np.random.Generator, cancelled: Event
 ) -> Iterator[tuple[Labels, Array]]:
-    """Yield drawn partitions into at most as many clusters, and the probabilities of each subject given the others."""
     arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
     partition = problem.partition(labels)
     for number in range(_BEFORE + _SWEEPS):
@@ -410,10 +365,7 @@ def _draws(
 
 
 def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
-    """Return probabilities of drawn clusters as those of the clusters of `labels` with most of their subjects, (N, K).
-
-    A cluster without a drawn one has probability 0.
-    """
+    """Return probabilities of drawn clusters as those of the clusters with most of their subjects, float64 (N, K)."""
     shared = np.zeros((int(labels.max()) + 1, own.shape[1]))
     np.add.at(shared, (labels, drawn), 1.0)
     clusters, columns = linear_sum_assignment(-shared)
@@ -432,13 +384,11 @@ def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
 # Single subjects are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and
 # Müller 2022, Journal of Computational and Graphical Statistics 31, 1189-1201).
 
-_LEAST_GAIN = 1e-9
-"""Gain, of f, below which no subject moves: the rounding error."""
+_LEAST_GAIN = 1e-9  # gain, of f, below which no subject moves: the rounding error
 _MOST_CANDIDATES = 200
 _IMPROVED = 5
 _MOST_SWEEPS = 100
-_FURTHER_CLUSTERS = 5
-"""Clusters that a search may open beyond those of its start."""
+_FURTHER_CLUSTERS = 5  # clusters that a search may open beyond those of its start
 
 
 def point_estimate(draws: Codes) -> Labels:
@@ -468,16 +418,12 @@ def losses(draws: Codes, labels: Labels) -> Array:
 
 
 def _terms(n_subjects: int) -> Array:
-    """Return f(0) .. f(N) of the loss."""
     n = np.arange(n_subjects + 1.0)
     return np.asarray(n * np.log(np.maximum(n, 1.0)))
 
 
 def membership_of_draws(draws: Codes, labels: Labels) -> Array:
-    """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K).
-
-    A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
-    """
+    """Return shares of draws in clusters of `labels`, (N, K); each is matched with that of most of its subjects."""
     counts, subjects = np.zeros((labels.size, int(labels.max()) + 1)), np.arange(labels.size)
     for drawn in draws.astype(np.int64):
         pairs = np.bincount(drawn * counts.shape[1] + labels, minlength=(int(drawn.max()) + 1) * counts.shape[1])
@@ -503,10 +449,7 @@ def _distances(draws: Codes, labels: Labels, terms: Array, found: Array) -> None
 
 @kernel
 def _improve(draws: Codes, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
-    """Visit subjects and move each to the cluster with the lowest mean distance to all draws; return the moves.
-
-    Labels are modified in place; some numbers below `capacity`, the most clusters, may be unused afterwards.
-    """
+    """Move each subject, in place, to the cluster with the lowest mean distance to all draws; return how many moved."""
     n_draws = draws.shape[0]
     rises = terms[1:] - terms[:-1]
     sizes = np.zeros(capacity, np.int64)

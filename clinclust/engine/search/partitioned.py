@@ -6,7 +6,7 @@ import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter, itemgetter
 from threading import Event, Lock
 from typing import IO, Any, NamedTuple, Self
@@ -54,8 +54,7 @@ class Cells:
             parts, of_subjects = self._parts(labels)
             cells, clusters = parts.T
             sizes = np.bincount(of_subjects)
-            is_divided = np.bincount(cells)[cells] > 1
-            small = self._small(of_subjects, sizes, is_divided)
+            small = self._small(of_subjects) & (np.bincount(cells)[cells] > 1)
             if not small.any():
                 return labels
             for cell in np.unique(cells[small]).tolist():
@@ -72,8 +71,7 @@ class Cells:
     def small_clusters(self, labels: Labels) -> Whole:
         """Return the clusters, in ascending order, that are too small whatever the cells."""
         clusters, of_subjects = np.unique(labels, return_inverse=True)
-        sizes = np.bincount(of_subjects)
-        return clusters[self._small(of_subjects, sizes, np.ones(sizes.size, dtype=np.bool_))]
+        return clusters[self._small(of_subjects)]
 
     def _parts(self, labels: Labels) -> tuple[Whole, Whole]:
         """Return the cell and the cluster of each part, (P, 2), and the part of each subject."""
@@ -81,12 +79,12 @@ class Cells:
         parts, of_subjects = np.unique(self.of_subjects * n_clusters + labels, return_inverse=True)
         return np.stack(np.divmod(parts, n_clusters), axis=1), of_subjects
 
-    def _small(self, of_subjects: Whole, sizes: Whole, asked: Mask) -> Mask:
-        small = sizes < self.fewest
+    def _small(self, of_subjects: Whole) -> Mask:
+        small = np.bincount(of_subjects) < self.fewest
         for column in self.observed.T:
-            n_observed = np.bincount(of_subjects[column], minlength=sizes.size)
+            n_observed = np.bincount(of_subjects[column], minlength=small.size)
             small |= (n_observed > 0) & (n_observed < self.fewest)
-        return small & asked
+        return small
 
 
 # Arrays in a temporary file without a name: however the process ends, the rows in it are gone from the disk.
@@ -103,8 +101,7 @@ class Stored(NamedTuple):
     file: IO[bytes]
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    offset: int
-    """Place of its first byte."""
+    offset: int  # place of its first byte
 
     @property
     def end(self) -> int:
@@ -148,39 +145,29 @@ class Store:
 # Those whose best cluster is not their own are then scored again and moved one by one, so that every move raises the
 # log joint.
 
-CHUNK = 8192
-"""Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
+CHUNK = 8192  # subjects in a chunk: sums are added by chunks, so that their digits do not depend on the threads
 _HASTY_ROUNDS = 8
-_FEW = 1e-3
-"""Share of subjects up to which candidates are moved one by one instead of all at once."""
-_NEGLIGIBLE = 1e-5
-"""Rise of the log joint in a round of scans, in nats for each subject, below which none follows."""
+_FEW = 1e-3  # share of subjects up to which candidates are moved one by one instead of all at once
+_NEGLIGIBLE = 1e-5  # rise of the log joint in a round of scans, in nats for each subject, below which none follows
 
 
 class ScanResult(NamedTuple):
     """Result of a scan of n subjects."""
 
-    best: Any
-    """(n,) best cluster of each subject; K = a new cluster. Of several shards, handles of the scan of each."""
-    n_candidates: int
-    """Number of subjects whose best cluster is not their present one."""
+    best: Any  # (n,) best cluster of each subject; K = a new cluster. Of several shards, handles of the scan of each.
+    n_candidates: int  # number of subjects whose best cluster is not their present one
     sizes: Array
-    """(C,) number of subjects by best cluster."""
-    statistics: Array
-    """(C, S) sufficient statistics by best cluster."""
+    statistics: Array  # (C,), (C, S) sums by best cluster
 
 
 def find_best_among(
     chunk: CohortArrays, model: Model, clusters: Partition, labels: Labels | None = None, least: float = 0.0
 ) -> Labels:
-    """Return the best cluster of each subject of a chunk, int64 (n,), K = a new cluster.
-
-    A subject leaves the cluster of its label only if this raises the log joint by more than `least`, in nats. Subjects
-    without labels are in none of the clusters, and open no new one.
-    """
-    most = int(clusters.n_clusters[0]) if labels is None else UNLIMITED
-    own = np.full(chunk.codes.shape[0], -1) if labels is None else labels
-    return find_best(chunk, model, clusters._replace(labels=own), least, most, up_to_date=True)
+    """Return the best cluster of each subject, int64 (n,) (`find_best`); those without labels open no new one, K."""
+    if labels is not None:
+        return find_best(chunk, model, clusters._replace(labels=labels), least, UNLIMITED, up_to_date=True)
+    nowhere = clusters._replace(labels=np.full(chunk.codes.shape[0], -1))
+    return find_best(chunk, model, nowhere, least, int(clusters.n_clusters[0]), up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
@@ -200,12 +187,9 @@ Numbers = NDArray[np.int32]
 class Shard(NamedTuple):
     """A shard as it lies."""
 
-    tables: CohortArrays
-    """The tables of levels, the same in every partition, with one subject whose values are missing where any are."""
-    codes: NDArray[np.integer[Any]] | Stored
-    """(n, D_table) codes of `CohortArrays` in few bytes."""
-    values: Array | Stored
-    """(n, D_value) values of `CohortArrays`."""
+    tables: CohortArrays  # of levels, the same everywhere, and one subject whose values are missing where any are
+    codes: NDArray[np.integer[Any]] | Stored  # (n, D_table) codes of `CohortArrays` in few bytes
+    values: Array | Stored  # (n, D_value) values of `CohortArrays`
     n_subjects: int
 
     def some(self, rows: Whole) -> Shard:
@@ -224,10 +208,7 @@ class Shard(NamedTuple):
         return taken
 
     def blocks(self, aside: Whole) -> Iterator[tuple[slice, CohortArrays]]:
-        """Yield rows and arrays of some subjects after the other.
-
-        `aside`, int64, are the values that are set aside in ascending order: subject D + feature.
-        """
+        """Yield rows and arrays of a chunk after the other, without values `aside`, ascending: subject D + feature."""
         for start in range(0, self.n_subjects, CHUNK):
             rows = slice(start, min(start + CHUNK, self.n_subjects))
             ends = np.searchsorted(aside, np.array([rows.start, rows.stop]) * self.tables.kinds.size)
@@ -235,16 +216,10 @@ class Shard(NamedTuple):
 
 
 def places_among(aside: Whole, rows: Whole, n_features: int) -> Whole:
-    """Return values (`Shard.blocks`) of some subjects, in ascending order, with the numbers of these among themselves.
-
-    Values of other subjects are left out.
-    """
-    if not rows.size:
-        return aside[:0]
+    """Return the values (`Shard.blocks`) of some subjects, in ascending order, numbered among these."""
     subjects, features = np.divmod(aside, n_features)
-    places = np.minimum(np.searchsorted(rows, subjects), rows.size - 1)
-    among = rows[places] == subjects
-    return np.asarray(places[among] * n_features + features[among])
+    among = np.isin(subjects, rows)
+    return np.asarray(np.searchsorted(rows, subjects[among]) * n_features + features[among])
 
 
 def up_to_date(tables: CohortArrays, model: Model, sums: Sums) -> Partition:
@@ -255,10 +230,7 @@ def up_to_date(tables: CohortArrays, model: Model, sums: Sums) -> Partition:
 
 
 def scan(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ScanResult:
-    """Find the best cluster of every subject while the clusters, which have these sums, do not change.
-
-    A candidate's move raises the log joint by more than `least`, in nats.
-    """
+    """Find the best cluster of each subject while clusters with these sums stay; candidates gain over `least` nats."""
     clusters = up_to_date(shard.tables, model, sums)
     best, (sizes, statistics) = labels.copy(), (np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics))
     for rows, block in shard.blocks(aside):
@@ -301,10 +273,7 @@ def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole])
 def divide(
     shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions: Mapping[int, Sums]
 ) -> tuple[Numbers, dict[int, Sums]]:
-    """Assign the members of clusters to those of their divisions, which have these sums.
-
-    Return the new cluster of each subject in the division of its own cluster, -1 without a division, and new sums.
-    """
+    """Return the best cluster of each subject in the division of its own, -1 without one, and sums by cluster."""
     halves = np.full(shard.n_subjects, -1, dtype=np.int32)
     clusters = {cluster: up_to_date(shard.tables, model, sums) for cluster, sums in divisions.items()}
     sums = {cluster: (np.zeros_like(own[0]), np.zeros_like(own[1])) for cluster, own in divisions.items()}
@@ -323,11 +292,9 @@ def divide(
 # Functions of a shard run where it lies (`Place`) and send back sums and a few subjects. Sums are added in the order of
 # the shards, so that the same shards give the same bits wherever they lie, and whatever else runs.
 
-_MOST_MOVED = 100_000
-"""Largest number of candidates that are moved one by one after a scan; the next scan finds the others."""
+_MOST_MOVED = 100_000  # candidates that are moved one by one after a scan; the next scan finds the others
 
-Handle = Any
-"""The result of a function at a `Place`, which stays there; an argument of other functions."""
+Handle = Any  # the result of a function at a `Place`, which stays there; an argument of other functions
 
 
 class Place:
@@ -368,16 +335,12 @@ class WholeCohort(EncodedCohort):
 class Partitioned:
     """Subjects in many partitions with their clusters. No method changes the object."""
 
-    problem: Problem
-    """That of a `WholeCohort`."""
-    clusters: Partition
-    """The clusters, with their sizes and statistics."""
+    problem: Problem  # that of a `WholeCohort`
+    clusters: Partition  # the clusters, with their sizes and statistics
     place: Place
     shards: tuple[Handle, ...]
-    labels: tuple[Handle, ...]
-    """Clusters of the subjects of each partition, int32 (n,)."""
-    aside: tuple[Handle, ...]
-    """Outlying values of each partition (`Shard.blocks`)."""
+    labels: tuple[Handle, ...]  # clusters of the subjects of each partition, int32 (n,)
+    aside: tuple[Handle, ...]  # outlying values of each partition (`Shard.blocks`)
 
     def each(self, function: Callable[..., Any], *arguments: Any, lists: Sequence[Sequence[Handle]]) -> list[Handle]:
         """Run a function of each partition, with its handles in these lists before the arguments; return handles."""
@@ -387,6 +350,11 @@ class Partitioned:
     def n_clusters(self) -> int:
         """Number of clusters, K."""
         return int(self.clusters.n_clusters[0])
+
+    @cached_property
+    def log_joint(self) -> float:
+        """The log joint, in nats."""
+        return log_joint(self.problem, self.clusters)
 
     @property
     def lists(self) -> tuple[Sequence[Handle], ...]:
@@ -401,11 +369,7 @@ class Partitioned:
     def with_labels(self, labels: Sequence[Handle], n_clusters: int) -> Self:
         """Return the partitions with these labels, after counting; empty clusters are left out."""
         sums = added(self.place.results(self.each(count, n_clusters, lists=(self.shards, labels, self.aside))))
-        if sums[0].all():
-            return self.with_sums(sums, labels)
-        kept = np.flatnonzero(sums[0] > 0.0)
-        renamed = partial(np.take, numbered(kept, n_clusters))
-        return self.with_sums((sums[0][kept], sums[1][kept]), self.each(renamed, lists=[labels]))
+        return self._renumbered(np.flatnonzero(sums[0] > 0.0), sums, labels)
 
     def assigned(self, sums: Sums) -> Self:
         """Return all subjects in the best of clusters with these sums, of other subjects."""
@@ -415,9 +379,13 @@ class Partitioned:
 
     def in_order(self, order: Labels) -> Self:
         """Return the same clusters with other numbers: cluster order[k] becomes k."""
-        sizes, statistics = self.clusters.sums
-        renamed = partial(np.take, numbered(order, order.size))
-        return self.with_sums((sizes[order], statistics[order]), self.each(renamed, lists=[self.labels]))
+        return self._renumbered(order, self.clusters.sums, self.labels)
+
+    def _renumbered(self, order: Labels, sums: Sums, labels: Sequence[Handle]) -> Self:
+        numbers = np.full(sums[0].size, -1, dtype=np.int32)
+        numbers[order] = np.arange(order.size)
+        renamed = self.each(partial(np.take, numbers), lists=[labels])
+        return self.with_sums((sums[0][order], sums[1][order]), renamed)
 
     def gathered(self) -> tuple[Labels, Mask]:
         """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
@@ -439,19 +407,17 @@ class Partitioned:
 
     def all_moved(self, found: ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
-        n_clusters = self.n_clusters
-        sums = found.sizes[:n_clusters], found.statistics[:n_clusters]
+        sums = found.sizes[: self.n_clusters], found.statistics[: self.n_clusters]
         return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.best]))
 
     def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
         """Gather the candidates, move them one by one, and send their clusters back."""
         lists = (*self.lists, found.best)
         gathered = self.place.results(self.each(candidates, _MOST_MOVED // len(self.shards) + 1, lists=lists))
-        n_clusters = self.n_clusters
         # A move may rename the last cluster. One more subject in each, which is not visited, remembers its name.
         before = [labels for _, labels in gathered]
         arrays = together([*(own for own, _ in gathered), self.problem.cohort.arrays])
-        labels = np.concatenate([*before, np.arange(n_clusters)])
+        labels = np.concatenate([*before, np.arange(self.n_clusters)])
         moved = moved_one_by_one(self.problem, self.clusters.sums, arrays, labels, minimum_gain)
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
 
@@ -472,10 +438,7 @@ class Partitioned:
         return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
 
     def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
-        """Return the partitions after all divisions of clusters that raise the log joint; None without any.
-
-        Some members of each cluster are gathered.
-        """
+        """Return the partitions after all divisions, of some members, that raise the log joint; None without any."""
         n_clusters, least = self.n_clusters, minimum_gain(self.problem)
         futures = [
             (among, pool.submit(resettle, among, seeded, cancelled))
@@ -491,26 +454,21 @@ class Partitioned:
             return None
         parts = self.each(divide, results[0][0].model, divisions, lists=self.lists)
         of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
-        sizes, statistics = ([row] for row in self.clusters.sums)
         most = max(sizes.size for sizes, _ in divisions.values())
         renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + most, axis=1)
         n_after = n_clusters
         for cluster in divisions:
             sums = added([own[cluster] for own in of_parts])
             held = np.flatnonzero(sums[0] > 0.0)
-            here = results[cluster][0]
-            whole = joint_of_sums(here, sizes[0][[cluster]], statistics[0][[cluster]])
-            if held.size < 2 or joint_of_sums(here, *(it[held] for it in sums)) <= least + whole:
-                continue
-            sizes[0][cluster], statistics[0][cluster] = sums[0][held[0]], sums[1][held[0]]
-            sizes.append(sums[0][held[1:]])
-            statistics.append(sums[1][held[1:]])
-            renamed[cluster, held[1:]] = np.arange(n_after, n_after + held.size - 1)
-            n_after += held.size - 1
+            here, whole = results[cluster][0], [of_all[[cluster]] for of_all in self.clusters.sums]
+            rise = joint_of_sums(here, *(of_part[held] for of_part in sums)) - joint_of_sums(here, *whole)
+            if held.size > 1 and rise > least:
+                renamed[cluster, held[1:]] = np.arange(n_after, n_after + held.size - 1)
+                n_after += held.size - 1
         if n_after == n_clusters:
             return None
         labels = self.each(lambda own, division: renamed[own, division[0]], lists=(self.labels, parts))
-        return self.with_sums((np.concatenate(sizes), np.concatenate(statistics)), labels)
+        return self.with_labels(labels, n_after)
 
     def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
         """Return the problem of some members of each cluster, while the others are as they are."""
@@ -526,10 +484,7 @@ class Partitioned:
 
 
 def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partitioned:
-    """Return the subjects of a cohort in memory, in one cluster, in partitions of one chunk each.
-
-    `may_lack_any` is whether any value may be set aside (`Shard.blocks`).
-    """
+    """Return a cohort in memory in one cluster, in partitions of a chunk; any value may lack if `may_lack_any`."""
     cohort, arrays, place = problem.cohort, problem.cohort.arrays, Place(pool)
     some_missing = np.isnan(arrays.values).any(axis=0) | may_lack_any
     tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=np.where(some_missing, np.nan, 0.0)[None])
@@ -551,11 +506,10 @@ def worth_a_round(problem: Problem) -> float:
 def settled_by_scans(cohort: Partitioned, plan: SearchPlan) -> SweepResult:
     """Move subjects, many at once or one by one, until this raises the joint hardly any more."""
     problem, least = cohort.problem, minimum_gain(cohort.problem)
-    trace = [log_joint(problem, cohort.clusters)]
+    trace = [cohort.log_joint]
     converged, hasty = False, _HASTY_ROUNDS
-    while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
-        scan = cohort.scan(least)
-        n_clusters = cohort.n_clusters
+    while not converged and len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
+        scan, n_clusters = cohort.scan(least), cohort.n_clusters
         converged = scan.n_candidates == 0
         if converged:
             break
@@ -563,26 +517,20 @@ def settled_by_scans(cohort: Partitioned, plan: SearchPlan) -> SweepResult:
         if hasty and many and scan.sizes[n_clusters] == 0.0 and (scan.sizes[:n_clusters] > 0.0).all():
             hasty -= 1
             moved = cohort.all_moved(scan)
-            joint = log_joint(problem, moved.clusters)
-            if joint > trace[-1]:
+            if moved.log_joint > trace[-1]:
                 cohort = moved
-                trace.append(joint)
+                trace.append(cohort.log_joint)
                 continue
         cohort = cohort.candidates_moved(scan, least)
-        trace.append(log_joint(problem, cohort.clusters))
+        trace.append(cohort.log_joint)
         converged = trace[-1] - trace[-2] < worth_a_round(problem)
-        if converged:
-            break
     return SweepResult(cohort.clusters, trace, converged, cohort)
 
 
 def moved_one_by_one(
     problem: Problem, sums: Sums, subjects: CohortArrays, labels: Labels, minimum_gain: float
 ) -> Partition:
-    """Return the clusters after subjects of clusters with these sums have moved to their best clusters, one by one.
-
-    The last of the subjects, which is that of the tables, does not move. There may be more labels than subjects.
-    """
+    """Return clusters with these sums after all subjects but the last, that of the tables, moved to their best ones."""
     tables, model, position = problem.cohort.arrays, problem.model, 0
     clusters = clusters_without_subjects(tables, *sums)._replace(labels=labels)
     order = np.arange(subjects.codes.shape[0] - 1)
@@ -596,13 +544,6 @@ def moved_one_by_one(
             wider.n_clusters[0] = sizes.size
             clusters = wider._replace(labels=clusters.labels)
     return clusters
-
-
-def numbered(kept: Labels, n_clusters: int) -> Numbers:
-    """Return the new number of each of the clusters, int32 (K,), if these are kept; -1 of the others."""
-    numbers = np.full(n_clusters, -1, dtype=np.int32)
-    numbers[kept] = np.arange(kept.size)
-    return numbers
 
 
 def together(arrays: Sequence[CohortArrays]) -> CohortArrays:

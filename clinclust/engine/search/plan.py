@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.progress import SILENT, Progress
@@ -29,16 +31,11 @@ from clinclust.progress import SILENT, Progress
 
 Result = TypeVar("Result")
 
-_GRACE = 0.2
-"""Seconds that an interrupted wait gives to the work to end by itself."""
-_LAST_GRACE = 0.1
-"""Seconds that the end of the process gives to cancelled work."""
-_LOOK = 0.2
-"""Seconds after which a wait looks for Ctrl-C by itself: on Windows a signal does not end a wait."""
-_NAME = "clinclust"
+_GRACE = 0.2  # seconds that an interrupted wait gives to the work to end by itself
+_LAST_GRACE = 0.1  # seconds that the end of the process gives to cancelled work
+_LOOK = 0.2  # seconds after which a wait looks for Ctrl-C by itself: on Windows a signal does not end a wait
 
-_running: dict[threading.Thread, Event] = {}
-"""The work in progress on threads of `interruptible`, with what cancels it."""
+_running: dict[SimpleQueue[Any], Event] = {}  # where results of `interruptible` will arrive, with what cancels them
 
 
 class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
@@ -50,24 +47,21 @@ class Threads(Executor):
 
     def __init__(self, n_threads: int, cancelled: Event | None = None) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._most, self._cancelled = n_threads, cancelled
-        self._threads: list[threading.Thread] = []
+        self._most, self._cancelled, self._threads = n_threads, cancelled, list[threading.Thread]()
 
     def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         """Run a function on one of the threads, in the order of submission; return its future."""
         future: Future[Result] = Future()
         self._tasks.put((future, lambda: function(*args, **kwargs)))
         if len(self._threads) < self._most:
-            name = f"{_NAME}-{len(self._threads)}"
-            thread = threading.Thread(target=_work_off, args=(self._tasks,), name=name, daemon=True)
+            thread = threading.Thread(target=_work_off, args=(self._tasks,), name="clinclust", daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # the system allows no more threads; those there do the work
-                if not self._threads:
-                    raise
-                self._most = len(self._threads)
-            else:
                 self._threads.append(thread)
+            except RuntimeError:  # the system allows no more threads; those there do the work
+                self._most = len(self._threads)
+                if not self._most:
+                    raise
         return future
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
@@ -115,6 +109,10 @@ def on_one_thread(function: Callable[..., Result], /, *args: Any, **kwargs: Any)
         return function(*args, **kwargs)
 
 
+# Looking for the loaded libraries takes longer than a small fit, so only after an import.
+_libraries = lru_cache(maxsize=1)(lambda _n_modules: ThreadpoolController())
+
+
 class _BlasOnOneThread:
     """BLAS on one thread while any work runs.
 
@@ -122,8 +120,7 @@ class _BlasOnOneThread:
     """
 
     def __init__(self) -> None:
-        self._lock, self._n_users, self._n_modules = threading.Lock(), 0, 0
-        self._libraries: Any = None
+        self._lock, self._n_users = threading.Lock(), 0
         self._limits: Any = None
 
     @contextmanager
@@ -131,12 +128,7 @@ class _BlasOnOneThread:
         with self._lock:
             self._n_users += 1
             if self._limits is None:
-                # Looking for the loaded libraries takes longer than a small fit, so only after an import.
-                if self._libraries is None or len(sys.modules) != self._n_modules:
-                    from threadpoolctl import ThreadpoolController
-
-                    self._libraries, self._n_modules = ThreadpoolController(), len(sys.modules)
-                self._limits = self._libraries.limit(limits=1, user_api="blas")
+                self._limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
         try:
             yield
         finally:
@@ -162,53 +154,45 @@ def interruptible(work: Callable[[], Result], cancelled: Event | None = None) ->
     context = contextvars.copy_context()  # NumPy keeps its error state there
     stop = Event() if cancelled is None else cancelled
     outcome: SimpleQueue[Future[Result]] = SimpleQueue()
+    pool = Threads(1)
 
-    def deliver() -> None:
-        future: Future[Result] = Future()
-        try:
-            future.set_result(context.run(on_one_thread, work))
-        except BaseException as error:
-            future.set_exception(error)
-        _running.pop(threading.current_thread(), None)
+    def deliver(future: Future[Result]) -> None:
+        _running.pop(outcome, None)
         outcome.put(future)
-        del future  # else the frames in the traceback of its error, and their arrays, would live on
 
-    thread = threading.Thread(target=deliver, name=f"{_NAME}-fit", daemon=True)
-    _running[thread] = stop
+    _running[outcome] = stop
     try:
-        thread.start()
+        pool.submit(context.run, on_one_thread, work).add_done_callback(deliver)
+        pool.shutdown(wait=False)
         while True:
             with suppress(Empty):
                 future = outcome.get(timeout=_LOOK)
                 break
     except BaseException:
         stop.set()
-        _wait_for([thread], _GRACE)
+        with suppress(Empty):
+            outcome.get(timeout=_GRACE)
         raise
     try:
         return future.result()
     finally:
-        del future
-
-
-def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
-        time.sleep(0.005)  # not `join`, whose lock an interrupt could leave held
+        del future  # else the frames in the traceback of its error, and their arrays, would live on
 
 
 @atexit.register
 def _end_all() -> None:
     """Cancel what still runs when the process ends, and give it a moment."""
-    for stop in list(_running.values()):
+    running = dict(_running)
+    for stop in running.values():
         stop.set()
-    _wait_for(list(_running), _LAST_GRACE)
+    for outcome in running:
+        with suppress(Empty):
+            outcome.get(timeout=_LAST_GRACE)
 
 
 # The search plan, with the options of all searches in one frozen object, and the result of one restart.
 
-_RESTARTS_IN_SHORT = 4
-"""Largest number of restarts of a short search, as between two estimates of block weights."""
+_RESTARTS_IN_SHORT = 4  # largest number of restarts of a short search, as between two estimates of block weights
 
 
 class Budget:
@@ -253,14 +237,12 @@ class RestartResult:
     """Result of one restart: a partition that no move of the search improves, unless the search was stopped."""
 
     start: str
-    labels: Labels
-    """(N,) clusters 0 .. K - 1, in the order of the encoded subjects."""
+    labels: Labels  # (N,) clusters 0 .. K - 1, in the order of the encoded subjects
     log_joint: float
     trace: Array
     n_sweeps: int
     converged: bool
-    included: Mask | None = None
-    """(D,) features that differ between the clusters; None if no feature selection took place."""
+    included: Mask | None = None  # (D,) features that differ between the clusters; None if none were selected
 
     @classmethod
     def of(cls, start: str, labels: Labels, trace: list[float], *, converged: bool) -> RestartResult:
@@ -290,54 +272,35 @@ class SearchPlan:
 
     seed: int = 0
     n_restarts: int = 10
+    # "search" = partitions of several kinds (`search_starts`), "single" = one cluster, as in the paper (appendix C), or
+    # given clusters (N,), in the order of the encoded subjects (`starts_from`)
     start: str | Labels = "search"
-    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster, as
-    in the paper (appendix C), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
-    max_sweeps: int = 200
-    """Number of sweeps after which a search ends as not converged."""
-    n_jobs: int | None = None
-    """Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result."""
-    refine: bool = True
-    """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
-    perturb the best ones. The search on a sample always does so, and divides."""
+    max_sweeps: int = 200  # number of sweeps after which a search ends as not converged
+    n_jobs: int | None = None  # threads; None or -1 = one for each processor (`n_threads`); the result is the same
+    refine: bool = True  # skip starts once the best partition was found often enough; recombine and perturb the best
+    # Divide clusters when none can be merged, and after a search with outlying values search once more with all values.
     divide: bool = True
-    """Whether to try to divide clusters anew when none can be merged, and to search once more with all values kept
-    after a search with outlying values."""
-    often_enough: int = 3
-    """Number of restarts that must end at the best log joint for the remaining starts to be skipped."""
-    finishers: int | None = None
-    """Number of starts that are searched to the end: those with the highest log joint after a few sweeps. None = all.
-    """
+    often_enough: int = 3  # restarts that must end at the best log joint for the remaining starts to be skipped
+    finishers: int | None = None  # starts that are searched to the end: the best after a few sweeps; None = all
+    # Batches of perturbations in vain after which refinement ends; None = 4 if the best was found often enough, else 12
     patience: int | None = None
-    """Number of successive batches of perturbations without a better partition after which refinement ends. By default
-    4 if the best partition was found often enough, else 12."""
-    select_features: bool = False
-    """Whether to select the features that differ between the clusters."""
+    select_features: bool = False  # select the features that differ between the clusters
+    # If not None, find the strength of the priors and the features of a wide table before the search. Priors of these
+    # features, by name, stay: they are stated in code.
     selects_first: frozenset[str] | None = None
-    """If not None, find the strength of the priors and the features of a wide table before the search. Priors of these
-    features, by name, stay: they are stated in code."""
-    prior_strength: float | None = None
-    """The strength of the priors, if it is known, so that only the features are found."""
-    outlying_share: float = 0.0
-    """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
-    choose_coarsening: bool = False
-    """Whether to search at decreasing coarsenings, from 1 on, to find the one that its own partition bears out."""
-    calibrate: bool = False
-    """Whether the temperature of the probabilities of the best partition is found (`temperature`)."""
-    estimate_powers: bool = False
-    """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
-    choose_hyperparameters: bool = False
-    """Whether to choose the hyperparameters one after the other (`choose_greedily`)."""
-    concentration: str | None = None
-    """How to estimate the concentration, "map" or "cross-validation"; None = keep it."""
+    prior_strength: float | None = None  # the strength of the priors, if it is known, so that only features are found
+    outlying_share: float = 0.0  # probability, in [0, 1), that a value is outlying; 0 = no such values are searched for
+    choose_coarsening: bool = False  # search at decreasing coarsenings for the one that its own partition bears out
+    calibrate: bool = False  # find the temperature of the probabilities of the best partition (`temperature`)
+    estimate_powers: bool = False  # estimate the weights of the blocks first (`reproduced_weights`)
+    choose_hyperparameters: bool = False  # choose the hyperparameters one after the other (`choose_greedily`)
+    concentration: str | None = None  # how to estimate it, "map" or "cross-validation"; None = keep it
+    # Fill missing values with modes that count as observed (`search_filling`). Such a search estimates nothing else.
     fill_modes: bool = False
-    """Whether missing values are filled with modes that count as observed (`search_filling`), instead of integrated
-    out. Such a search estimates nothing else."""
+    # When it is set, every search ends after its present sweep, and all together end with `SearchCancelled`. Ctrl-C
+    # sets it (`interruptible`), and so does an exception in any of the searches.
     cancelled: Event = field(default_factory=Event)
-    """When it is set, every search ends after its present sweep, and all together end with `SearchCancelled`. Ctrl-C
-    sets it (`interruptible`), and so does an exception in any of the searches."""
-    budget: Budget = field(default_factory=Budget)
-    """When it is used up, the search ends with the best partition so far."""
+    budget: Budget = field(default_factory=Budget)  # when it is used up, the search ends with the best so far
     progress: Progress = SILENT
 
     @property

@@ -62,7 +62,7 @@ def adjusted_rand_index(first: Labels, second: Labels) -> float:
     size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)[1]
 
     def pairs(counts: Whole) -> float:
-        return float((counts.astype(np.float64) * (counts - 1.0)).sum() / 2.0)
+        return float((counts * (counts - 1.0)).sum() / 2.0)
 
     together, all_pairs = pairs(size), pairs(np.array([first.size]))
     in_first, in_second = pairs(np.bincount(first)), pairs(np.bincount(second))
@@ -73,10 +73,8 @@ def adjusted_rand_index(first: Labels, second: Labels) -> float:
 
 # Iterated conditional modes: sweep until no subject moves in a full sweep.
 
-SHORT = 20
-"""Sweeps of the search for a division, and of clusters that were divided anew or dissolved."""
-N_DIVIDED = 8_000
-"""Largest number of members of a cluster of a large cohort among whom a division is searched for."""
+SHORT = 20  # sweeps of the search for a division, and of clusters that were divided anew or dissolved
+N_DIVIDED = 8_000  # largest number of members of a cluster of a large cohort among whom a division is searched for
 
 
 def added(sums: Sequence[Sums]) -> Sums:
@@ -89,11 +87,9 @@ class SweepResult(NamedTuple):
     """Result of sweeps or scans from one start."""
 
     partition: Partition
-    trace: list[float]
-    """Log joint after each sweep, or only after the last sweep; of scans, before and after each round."""
+    trace: list[float]  # log joint after each sweep, or only the last; of scans, before and after each round
     converged: bool
-    partitions: Any = None
-    """The partitions that were scanned (`Partitioned`), of which these are the clusters."""
+    partitions: Any = None  # the partitions that were scanned (`Partitioned`), of which these are the clusters
 
 
 def settle(
@@ -135,11 +131,7 @@ def settle(
 
 
 def hasten(problem: Problem, partition: Partition, n_rounds: int = 12) -> Partition:
-    """Move all subjects at once to their best clusters, in a few rounds, like K-means; return the partition, changed.
-
-    The log joint may fall. From a random partition, this takes a tenth of the time of a sweep, which recomputes log
-    predictives after every single move.
-    """
+    """Move all subjects at once to their best clusters, in rounds that take a tenth of a sweep; the joint may fall."""
     arrays = problem.cohort.arrays
     for _ in range(n_rounds):
         best = find_best(arrays, problem.model, partition, 0.0, int(partition.n_clusters[0]), up_to_date=False)
@@ -165,8 +157,7 @@ def minimum_gain(problem: Problem) -> float:
 # Sufficient statistics add up: the change of the log joint by a merge is exact and needs no new fit.
 
 _pairs_of = lru_cache(maxsize=64)(np.triu_indices)  # by the number of clusters, and 1
-_NUMBERS_AT_ONCE = 2_000_000
-"""Number of statistics of merged clusters that are kept in memory."""
+_NUMBERS_AT_ONCE = 2_000_000  # number of statistics of merged clusters that are kept in memory
 
 
 def merge_gains(problem: Problem, partition: Partition) -> Array:
@@ -207,10 +198,7 @@ def merged_into(problem: Problem, partition: Partition) -> Labels:
 def _merges(
     problem: Problem, partition: Partition, first: Sequence[tuple[int, int]] = ()
 ) -> Iterator[tuple[int, int, list[int], float]]:
-    """Yield two clusters, their nodes (`merge_tree`) and the change of the log joint by their merge, then merge them.
-
-    The sums of the second are added to those of the first; no cluster is renumbered.
-    """
+    """Yield two clusters, their nodes (`merge_tree`) and the gain by their merge; then add the second to the first."""
     n_clusters, log_new = int(partition.n_clusters[0]), np.log(problem.model.concentration)
     gains = merge_gains(problem, partition) + log_new
     statistics, sizes, nodes = partition.statistics, partition.sizes, np.arange(n_clusters)
@@ -242,10 +230,7 @@ def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
 
 
 def resettle(part: Problem, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
-    """Divide a cluster, from several starts with two parts, as if its members (M,) were the whole cohort.
-
-    Return the change of the log joint by the best division found, in nats, and its labels; -inf if none was found.
-    """
+    """Divide a cluster as if its members (M,) were the cohort; return the gain in nats, -inf for none, and labels."""
     none = -np.inf, part.cohort.together
     best, division = max(divisions(part, rng, cancelled), key=itemgetter(0), default=none)
     return best - joint_of(part, part.cohort.together), division
@@ -287,8 +272,7 @@ def merge_tree(problem: Problem, labels: Labels, first: Sequence[tuple[int, int]
 
 # Starts of the search: the partitions from which restarts begin.
 
-_BISECTED = 4
-"""Place of the start that is no random partition."""
+_BISECTED = 4  # place of the start that is no random partition
 # Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
 # superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in
 # a new cluster is scored with the vague prior. Most numbers are therefore larger than the usual number of subtypes.
@@ -297,21 +281,19 @@ _BISECTIONS = 3
 
 
 class Start(NamedTuple):
-    """The partition from which a restart begins, and how the restart proceeds from it."""
+    """The partition from which a restart begins, and how the restart proceeds from it.
+
+    It begins "given" = from the labels; "single" = so, and the first sweep scores cluster 0 as if it held one subject
+    (Raykov et al. 2016, appendix B); "random" = with a few rounds in which all subjects move at once (`hasten`);
+    "bisected" = so, from parts along principal axes (`bisected`).
+    """
 
     name: str
-    labels: Labels
-    """(N,) clusters 0 .. K - 1."""
-    seed: np.random.SeedSequence
-    """Seed of all further random numbers in this restart."""
-    order: Labels
-    """(N,) the subjects in the order of their visit."""
+    labels: Labels  # (N,) clusters 0 .. K - 1
+    seed: np.random.SeedSequence  # of all further random numbers in this restart
+    order: Labels  # (N,) the subjects in the order of their visit
     begin: str = "given"
-    """How to begin: "given" = from the labels; "single" = so, and the first sweep scores cluster 0 as if it held one
-    subject (Raykov et al. 2016, appendix B); "random" = with a few rounds in which all subjects move at once
-    (`hasten`); "bisected" = so, from parts along principal axes (`bisected`)."""
-    included: Mask | None = None
-    """(D,) features to begin with when features are selected; None = all."""
+    included: Mask | None = None  # (D,) features to begin with when features are selected; None = all
 
 
 def starts_from(labels: Labels, seeds: list[np.random.SeedSequence], begin: str = "given") -> list[Start]:
@@ -368,15 +350,14 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     begin = hasten(problem, problem.partition(labels)) if is_hasty else labels
     result = settled(begin, ignore_size=start.begin == "single")
 
-    def divided(result: SweepResult) -> Labels | None:
+    def changed(result: SweepResult, merges: bool) -> Labels | None:
         labels = result.partition.labels
+        if merges:
+            return merge_all(problem, labels)
         return _divide_cluster(problem, labels, start.seed, attempts, enough) if plan.divide else None
 
-    def merged(result: SweepResult) -> Labels:
-        return merge_all(problem, result.partition.labels)
-
     if start.begin != "single":
-        result = merge_and_divide(problem, result, settled, merged, divided, enough)
+        result = merge_and_divide(problem, result, settled, changed, enough)
     trace = result.trace or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
     return RestartResult.of(start.name, result.partition.labels, trace, converged=result.converged)
 
@@ -385,22 +366,21 @@ def merge_and_divide(
     problem: Problem,
     found: SweepResult,
     settled: Callable[[Any], SweepResult],
-    merged: Callable[[SweepResult], Any],
-    divided: Callable[[SweepResult], Any | None],
+    changed: Callable[[SweepResult, bool], Any | None],
     enough: Event,
 ) -> SweepResult:
     """Merge and divide clusters of sweeps that converged, and settle after each, while this raises the log joint.
 
-    `merged` makes the merges that raise the joint; `divided` returns None if no division raises it. `settled` continues
-    from what they return.
+    `changed` makes the merges that raise the joint, or else a division; without one, it returns None. `settled`
+    continues from what it returns.
     """
     trace = list(found.trace)
     least = minimum_gain(problem)
     while found.converged and not enough.is_set():
-        changed = merged(found) if merge_gains(problem, found.partition).max() > least else divided(found)
-        if changed is None:
+        onward = changed(found, bool(merge_gains(problem, found.partition).max() > least))
+        if onward is None:
             break
-        after = settled(changed)
+        after = settled(onward)
         # What was gained must show in the joint: rounding errors of large terms could otherwise be gained for ever.
         if after.trace and after.trace[-1] <= trace[-1] + 0.5 * least:
             break
@@ -417,9 +397,8 @@ def _divide_cluster(
         members = np.flatnonzero(labels == cluster)
         if members.size == 1:
             continue
-        digest = hashlib.blake2b(members.tobytes(), digest_size=16)
-        digest.update(np.float64(problem.model.concentration).tobytes())
-        key = digest.digest()
+        about = members.tobytes() + np.float64(problem.model.concentration).tobytes()
+        key = hashlib.blake2b(about, digest_size=16).digest()
         division = attempts.get(key)
         if division is None:
             # All restarts share the entropy of one seed: this generator depends on the cluster and not on the restart.
@@ -439,28 +418,21 @@ def _divide_cluster(
 
 Maker = Callable[[Problem, np.random.Generator], Labels | None]
 """It returns the labels of a start, or None if a search from them would find nothing new."""
-Begin = Callable[..., RestartResult]
-"""`search_from` with fixed problem and attempts; it takes the start and the plan."""
+Begin = Callable[..., RestartResult]  # `search_from` with fixed problem and attempts; it takes the start and the plan
 
 _MOST_CLUSTERS = 4
 _MOST_ROUNDS = 8
 _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
-_ELITE = 6
-"""Number of best partitions whose pairs are recombined."""
-_PERTURBED = 3
-"""Number of best partitions that are perturbed. Half of each batch perturbs the best one."""
+_ELITE = 6  # number of best partitions whose pairs are recombined
+_PERTURBED = 3  # number of best partitions that are perturbed. Half of each batch perturbs the best one.
 _BATCH = 8
-_WORTHWHILE = 1e-4
-"""Gain, as a share of what the clusters explain, that prolongs a refinement where restarts ended differently."""
+_WORTHWHILE = 1e-4  # gain, as a share of what clusters explain, that prolongs a refinement where restarts differ
 
 
 def refine(
     pool: Threads, problem: Problem, begin: Begin, found: list[RestartResult], plan: SearchPlan
 ) -> list[RestartResult]:
-    """Recombine and perturb the best partitions until this finds nothing better; return the results of these searches.
-
-    Where the restarts `found` differ, tiny gains do not prolong it.
-    """
+    """Recombine and perturb the best of the restarts until nothing better is found; return the results of this."""
     found_often = _times_found(found) >= plan.often_enough
     patience = plan.patience or (_PATIENCE_IF_FOUND_OFTEN if found_often else _PATIENCE)
     # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
@@ -566,19 +538,14 @@ def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResul
 # moved, and clusters are merged and divided; a division is searched for among some members of a cluster.
 
 _SWEEPS_OF_A_HEAT = 8
-LARGE = 3_000
-"""Number of subjects from which on the search begins in a sample."""
-N_SAMPLED = 5_000
-"""Largest number of subjects in the sample, which is half of a smaller cohort."""
+LARGE = 3_000  # number of subjects from which on the search begins in a sample
+N_SAMPLED = 5_000  # largest number of subjects in the sample, which is half of a smaller cohort
 _CARRIED = 3
 """Largest number of partitions of the sample that are extended to all subjects: with one, 11 of 48 searches in 12 large
 cohorts lose up to 35 nats."""
-_CLOSE_TO_BEST = 30.0
-"""Largest difference in log joint, in nats, to the best partition of the sample for a partition to be extended."""
-_ALIKE = 0.95
-"""Adjusted Rand index from which on two partitions of the sample are expected to lead to the same final partition."""
-_SAMPLE = 1415
-"""Spawn key of the sample of a large cohort for block weights and the selection of features."""
+_CLOSE_TO_BEST = 30.0  # nats by which a partition of the sample may be below the best to be extended
+_ALIKE = 0.95  # adjusted Rand index of partitions of the sample that are expected to lead to the same final one
+_SAMPLE = 1415  # spawn key of the sample of a large cohort for block weights and the selection of features
 
 
 def run_restarts(

@@ -25,7 +25,6 @@ from clinclust.engine.search.settle import starts_from
 from clinclust.likelihoods import REGISTRY
 
 SHARE = 0.03
-NOTHING = np.empty(0, dtype=np.int64)
 CONTINUOUS = [name for name, traits in REGISTRY.items() if traits.is_continuous and not traits.is_chained]
 
 
@@ -65,7 +64,7 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         labels = labels[problem.cohort.order]
         arrays, scores = problem.cohort.arrays, np.zeros((200, 9))
         partition = new_partition(arrays, labels)
-        of_values = arrays, problem.model, partition, NOTHING, share
+        of_values = arrays, problem.model, partition, none_outlying(problem), share
         computed, found = (changes_that_raise(*of_values, least).values for least in (-np.inf, 1e-6))
         write_scores(arrays, problem.model, partition, scores)
         weights = np.log(np.maximum(sizes[labels] - 1.0, 3.0 * (sizes[labels] == 1)))
@@ -77,9 +76,9 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
 
 
 def test_the_best_change_of_a_cluster_and_feature_is_the_first_with_the_largest_gain():
-    values, clusters = np.array([1, 3, 4, 7, 9]), np.array([0, 0, 0, 0, 1])
-    changes = Changes(values, np.array([1.0, 3.0, 2.0, 3.0, 0.5]), clusters)
-    np.testing.assert_array_equal(changes.only(changes.are_best(2)).values, [3, 4, 9])
+    values, places = np.array([1, 3, 4, 7, 9]), np.array([1, 1, 0, 1, 3])
+    changes = Changes(values, np.array([1.0, 3.0, 2.0, 3.0, 0.5]), places)
+    np.testing.assert_array_equal(changes.best().values, [3, 4, 9])
 
 
 @pytest.mark.parametrize("seed", range(3))

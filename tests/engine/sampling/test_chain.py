@@ -94,8 +94,9 @@ def assert_drawn_from(expected, drawn):
 @pytest.mark.parametrize(("coarsening", "n_draws"), few([(0.4, 2400), (1.0, 8000), (0.4, 8000)], 1))
 def test_a_chain_draws_from_the_posterior_of_all_partitions(coarsening, n_draws):
     problem = posed(coarsening)
-    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1), draws_concentration=False)
-    drawn = [in_order(chain.step().labels.tolist()) for _ in range(n_draws)]
+    chain = Chain(problem, np.zeros(N_SUBJECTS, dtype=np.int64), np.random.default_rng(1), False, n_draws)
+    chain.run(n_draws, Event())
+    drawn = [in_order(labels.tolist()) for labels, _ in chain.kept]
     assert_drawn_from(exact(problem), drawn)
     assert chain.n_accepted > 0
 
@@ -141,13 +142,13 @@ def test_the_probability_of_a_pair_is_counted():
     assert ratio == pytest.approx(np.log((1 / (2 * 6 * 6)) / (1 / (2 * 1 * 5 * 4))))
 
 
-def test_a_draw_holds_its_log_joint_and_labels_without_gaps():
+def test_a_step_returns_the_log_joint_of_labels_without_gaps():
     problem = posed()
     chain = Chain(problem, np.arange(N_SUBJECTS), np.random.default_rng(3), draws_concentration=False)
     for _ in range(50):
-        draw = chain.step()
-        assert set(draw.labels.tolist()) == set(range(draw.labels.max() + 1))
-        assert draw.log_joint == pytest.approx(log_joint(problem, new_partition(problem.cohort.arrays, draw.labels)))
+        joint, labels = chain.step(), chain.partition.labels
+        assert set(labels.tolist()) == set(range(labels.max() + 1))
+        assert joint == pytest.approx(log_joint(problem, new_partition(problem.cohort.arrays, labels)))
 
 
 STARTS = [np.zeros(N_SUBJECTS, dtype=np.int64), np.arange(N_SUBJECTS)]
