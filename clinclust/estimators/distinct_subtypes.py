@@ -128,26 +128,26 @@ class PairTests:
         pair = frozenset((first, second))
         if pair not in self._of_gap:
             seed = np.random.SeedSequence(_GAP)  # one whatever the fit, so that its seed changes no verdict
-            node, p = self.node(first, second), 1.0
-            for in_measurements in (True, False):
-                if p >= DISTINCT_LEVEL:
-                    p = min(
-                        p, nodes.p_of_gap_in(self.problem, node, seed, DISTINCT_LEVEL, in_measurements=in_measurements)
-                    )
-            self._of_gap[pair] = p
+            self._of_gap[pair] = nodes.p_of_gap_between(self.problem, self.node(first, second), seed, DISTINCT_LEVEL)
         return self._of_gap[pair]
 
     def least_distinct(self, sides: Sequence[Side]) -> Join | None:
         """Return the most continuous of near groups that are not distinct; None if all are."""
-        pairs = sorted(self.nearest_pairs(sides, 1), key=lambda pair: self.begun(*pair).found.z)
+
+        def z_without_gap(pair: Join) -> float:
+            return self.begun(*pair).found.z if self.p_of_gap(*pair) >= DISTINCT_LEVEL else math.inf
+
+        pairs = sorted(self.nearest_pairs(sides, 1), key=z_without_gap)
         return next((pair for pair in pairs if self.p_of_any_shape(*pair) >= DISTINCT_LEVEL), None)
 
     def most_continuous(self, sides: Sequence[Side]) -> Join | None:
         """Return the two groups that are most clearly one continuum; None without any.
 
-        Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
+        Those with a gap between them are not. Beyond the first draws, only the test with the largest p makes more,
+        until it has ended above the level.
         """
-        candidates = {pair: self.begun(*pair) for pair in self.nearest_pairs(sides)}
+        pairs = (pair for pair in self.nearest_pairs(sides) if self.p_of_gap(*pair) >= DISTINCT_LEVEL)
+        candidates = {pair: self.begun(*pair) for pair in pairs}
         while candidates:
             best = max(candidates, key=lambda pair: candidates[pair].found.p)
             if not candidates[best].has_ended:
@@ -241,7 +241,9 @@ def _tested(
     if with_grades:
         _add_grades(walked, tree, tests, kinds, by_number=tree is fit.tree_)
     test = _test_of(walked, plan, seed)
-    if not with_grades or tree.n_subtypes < 3 or not nodes.are_measurements(tests.discrete):
+    # No other tree has more kinds than clusters.
+    all_are_kinds = len(_distinct_sides(tree, test)) == tree.n_subtypes - len(tiny)
+    if not with_grades or all_are_kinds or not nodes.are_measurements(tests.discrete):
         return tree, test
     joins, kinds = _join_nearest_first(tree.n_subtypes, tests, tiny)
     if not _are_further_apart(kinds, _distinct_sides(tree, test), tests):

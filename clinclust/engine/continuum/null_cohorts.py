@@ -37,6 +37,11 @@ def normal_scores(column: Array) -> Array:
     return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
 
 
+def scores_of(cohort: EncodedCohort) -> Array:
+    """Return the normal scores of the features of a cohort, float64 (N, D), NaN = missing."""
+    return np.column_stack([normal_scores(column) for column in whole_columns(cohort)[0]])
+
+
 def in_score_steps(scores: Array) -> Array:
     """Return scores counted in whole steps."""
     return np.asarray(np.rint(SCORE_STEPS * scores))
@@ -95,18 +100,19 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
     """Return scores (N, D) with draws where they are missing (NaN), given the observed ones; by N(0, R).
 
     A draw y ~ N(0, R), made from independent normals (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and
-    Huijbregts 1978, *Mining Geostatistics*).
+    Huijbregts 1978, *Mining Geostatistics*), with R_mo R_oo^-1 = -P_mm^-1 P_mo of the precisions P = R^-1.
     """
     observed = ~np.isnan(scores)
     if observed.all():
         return scores
-    drawn = with_correlation(normals, correlation)
-    for seen, rows in patterns_of(observed):
-        if seen.any() and not seen.all():
-            at, there, absent = rows[:, None], np.flatnonzero(seen), np.flatnonzero(~seen)
-            weights = np.linalg.solve(correlation[there[:, None], there], correlation[there[:, None], absent])
+    drawn, precision = with_correlation(normals, correlation), np.linalg.inv(correlation)
+    incomplete = np.flatnonzero(~observed.all(axis=1))
+    for seen, places in patterns_of(observed[incomplete]):
+        if seen.any():
+            at, there, absent = incomplete[places][:, None], np.flatnonzero(seen), np.flatnonzero(~seen)
+            weights = -np.linalg.solve(precision[absent[:, None], absent], precision[absent[:, None], there])
             off = scores[at, there] - drawn[at, there]
-            drawn[at, absent] += np.einsum("ij,jk->ik", off, weights)
+            drawn[at, absent] += np.einsum("ij,kj->ik", off, weights)
     return np.where(observed, scores, drawn)
 
 
@@ -282,7 +288,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     columns = np.empty(sum(map(len, members)), dtype=np.int64)
     for place, parts in enumerate(members):
         columns[list(parts)] = place
-    scores = np.column_stack([normal_scores(column) for column in wholes])
+    scores = scores_of(part.cohort)
     ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(wanted)
@@ -322,6 +328,8 @@ _LEVELS = np.geomspace(_LOWEST * _VALLEY, _VALLEY, 40)
 _NARROWEST, _WIDEST = 0.1, 3.0
 """Bounds of the bandwidth, in standard deviations."""
 _HALVINGS = 10
+_LARGEST_SCORE, _CELLS_OF_A_SCORE = 8, 256
+"""Range of latent scores whose shares of the population are counted, and cells in one standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -336,13 +344,13 @@ class SmoothedPopulation(OnePopulation):
     """(N, D) what is left of their scores."""
     bandwidth: float
     """h in the plane of the axes."""
-    quantiles: Array
-    """(M, D) sorted latent draws of each feature."""
+    below: Array
+    """(C, D) share of the population below each cell of latent scores."""
 
     def shares(self, latent: Array) -> Array:
         """Return the share of the observed values of the population below each latent score, float64 (N, D)."""
-        columns = zip(self.quantiles.T, (~np.isnan(self.quantiles)).sum(axis=0), latent.T, strict=True)
-        return np.column_stack([(np.searchsorted(sample[:n], column) + 0.5) / (n + 1) for sample, n, column in columns])
+        cells = np.clip((latent + _LARGEST_SCORE) * _CELLS_OF_A_SCORE, 0, len(self.below) - 1).astype(np.int64)
+        return np.take_along_axis(self.below, cells, axis=0)
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
@@ -374,12 +382,15 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
         within=within,
         beside=scores - within @ axes.T,
         bandwidth=one_peak_bandwidth(within),
-        quantiles=scores,
+        below=scores,
     )
     normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     chosen = rng.integers(len(scores), size=len(normals))
     latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))
-    return replace(population, quantiles=np.sort(latent, axis=0))
+    edges = np.arange(2 * _LARGEST_SCORE * _CELLS_OF_A_SCORE) / _CELLS_OF_A_SCORE - _LARGEST_SCORE
+    columns = zip(np.sort(latent, axis=0).T, (~np.isnan(latent)).sum(axis=0), strict=True)
+    shares = [(np.searchsorted(column[:n], edges) + 0.5) / (n + 1) for column, n in columns]
+    return replace(population, below=np.column_stack(shares))
 
 
 def one_peak_bandwidth(plane: Array) -> float:

@@ -24,18 +24,18 @@ more is tested in 500 of them first, with 20 draws, and in more of them only if 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, count, islice
 from operator import attrgetter
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr
 
 from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.continuum.null_cohorts import (
@@ -46,6 +46,7 @@ from clinclust.engine.continuum.null_cohorts import (
     normal_scores,
     one_population,
     reliable_correlations,
+    scores_of,
     shape_of,
     smoothed_population,
     whole_columns,
@@ -70,14 +71,16 @@ SMALLEST_NODE = 10
 """Number of subjects below which a node is not tested."""
 LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
-MANY, FIRST_SAMPLE, _FIRST_BATCHES = 2000, 500, 2
+MANY, FIRST_SAMPLE, _FIRST_DRAWS = 2000, 500, 20
 """Number of subjects from which on a node is tested in a sample of the second size first: most are clear there; and the
-number of batches of draws of such a test."""
+number of draws of such a test."""
 _MOST_CLUSTERS = 8
 """Largest k_max. Of a node of two clusters it is two: in 600 cohorts of ten kinds no verdict differs from that with
 three, which costs two thirds more."""
-_CHECKPOINTS = (10, 20, 30, 40, 50, 70, 100, 140)
+_CHECKPOINTS = (5, 10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
+_FEWEST_DRAWS = 10
+"""Number of draws before which a test only ends below its level, where z is above 8."""
 _STANDARD_ERRORS = 2.75
 """How far z is from its value at the level where a test ends early, in standard deviations of what would change it."""
 _LEAST_SPREAD = 0.1
@@ -208,21 +211,23 @@ def _against_one_population(
 ) -> Generator[tuple[NodeTest, bool], None, None]:
     """Yield the test after each batch of draws, and whether it ends there."""
     most = min(node.n_clusters, _MOST_CLUSTERS)
-    if node.members.size >= MANY and plan.n_draws > _CHECKPOINTS[_FIRST_BATCHES - 1]:
+    if node.members.size >= MANY and plan.n_draws > _FIRST_DRAWS:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
-        *_, (found, decision) = islice(_tested(problem, few, most, plan, seed), _FIRST_BATCHES)
-        if decision:
-            yield found, True
-            return
+        for found, n_drawn, decision in _tested(problem, few, most, plan, seed):
+            if decision:
+                yield found, True
+                return
+            if n_drawn >= _FIRST_DRAWS:
+                break
     node = node.sample(LARGEST_NODE, np.random.default_rng(_stream(seed, _NODE)))
-    for batch, (found, decision) in zip(plan.batches(), _tested(problem, node, most, plan, seed), strict=False):
-        yield found, decision is not None or batch.stop == plan.n_draws
+    for found, n_drawn, decision in _tested(problem, node, most, plan, seed):
+        yield found, decision is not None or n_drawn == plan.n_draws
 
 
 def _tested(
     problem: Problem, node: Node, most: int, plan: DrawPlan, seed: np.random.SeedSequence
-) -> Iterator[tuple[NodeTest, bool | None]]:
-    """Yield the test of a node among all its subjects after each batch, and the decision of its plan."""
+) -> Iterator[tuple[NodeTest, int, bool | None]]:
+    """Yield the test of a node among all its subjects after each batch, the number of draws, and the decision."""
     part = problem.restricted_to(node.members)
     # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
     rng = np.random.default_rng(_POPULATION)
@@ -239,9 +244,10 @@ def _tested(
             plan.advance()
         of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
         decision = plan.decision(of_gain, of_shape, len(expected))
-        yield node_test(of_gain, of_shape, node.members.size), decision
-        if decision is not None:
-            return
+        if decision or len(expected) >= min(_FEWEST_DRAWS, plan.n_draws):
+            yield node_test(of_gain, of_shape, node.members.size), len(expected), decision
+            if decision is not None:
+                return
 
 
 def node_test(of_gain: Farthest, of_shape: Farthest, n_subjects: int) -> NodeTest:
@@ -454,7 +460,7 @@ and skewed severities; N 200 and 400, 12 measurements), two seeds disagree in 4.
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
-_OF_SAMPLES, _OF_COHORTS = (4999, 3.0), (100, 1.5)
+_OF_SAMPLES, _OF_COHORTS, _FEW_COHORTS = (4999, 3.0), (100, 1.5), 10
 """Largest number of samples, and of cohorts with which h is compared, and how many standard errors the share of extreme
 ones is from the level where they end: without any at .05, after 181 and 46. At the level, p has a coefficient of
 variation of .11 after 4,999 samples, and .24 after 999."""
@@ -479,6 +485,8 @@ _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
+_AT_ONCE = 32
+"""Number of samples that are drawn together."""
 _ENDS = 4.0
 """Where measurements are cut, in robust standard deviations from the median, half the distance of the quantiles .16 and
 .84: gross errors would be the axis."""
@@ -493,15 +501,27 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     if np.isnan(scores).any():
         filled, information = with_information(scores, halves)
     least = _LEAST_INFORMATION * float(np.median(information))
-    places = np.zeros(len(filled))
+    places, of_all = np.zeros(len(filled)), _moments(filled, halves)
     for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
         for number in range(_FOLDS):
-            others, left_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            if not 0 < halves[others].sum() < others.size:
+            left_out = fold == number
+            own = _moments(filled[left_out], halves[left_out])
+            counts, sums, products = (every - part for every, part in zip(of_all, own, strict=True))
+            if counts.min() == 0:
                 return np.zeros(len(filled)), np.arange(len(filled))
-            axis, middle, spread = _discriminant(filled[others], halves[others])
+            axis, middle, spread = _discriminant(counts, sums, products)
             places[left_out] += (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
     return places / np.maximum(information, least or 1.0), np.flatnonzero(information >= least)
+
+
+def _moments(scores: Array, halves: Labels) -> tuple[Array, Array, Array]:
+    """Return the number, sums and sums of products of the scores in two halves, float64 (2,), (2, D) and (2, D, D).
+
+    Sums of whole steps are exact, so that those of a fold can be taken from those of all.
+    """
+    groups = [scores[halves == half] for half in (0, 1)]
+    counts = np.array([float(len(group)) for group in groups])
+    return counts, np.array([group.sum(axis=0) for group in groups]), np.array([group.T @ group for group in groups])
 
 
 def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
@@ -518,22 +538,20 @@ def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
     both = [scores - means.mean(axis=0), np.where(np.isnan(scores), np.nan, apart)]
     filled, expected = np.split(with_expectations(np.concatenate(both), within), 2)
     weights = np.linalg.solve(within, apart)
-    return filled, np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
+    return np.rint(filled), np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
 
 
-def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
-    """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them."""
-    groups = [scores[labels == group] for group in (0, 1)]
-    means = [group.mean(axis=0) for group in groups]
-    within = np.zeros((scores.shape[1], scores.shape[1]))
-    for group, mean in zip(groups, means, strict=True):
-        off = group - mean
-        within += np.einsum("ij,ik->jk", off, off)
-    within /= max(len(scores) - 2, 1)
+def _discriminant(counts: Array, sums: Array, products: Array) -> tuple[Array, float, float]:
+    """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them.
+
+    The groups have these `_moments`.
+    """
+    means = sums / counts[:, None]
+    within = (products - means[:, :, None] * sums[:, None, :]).sum(axis=0) / max(counts.sum() - 2.0, 1.0)
     within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1e-9)
-    axis = np.linalg.solve(within, means[1] - means[0])
-    middle = float((axis * (means[0] + means[1])).sum()) / 2.0
-    return axis, middle, max(float(np.sqrt(np.einsum("j,jk,k->", axis, within, axis))), 1e-12)
+    apart = means[1] - means[0]
+    axis = np.linalg.solve(within, apart)
+    return axis, float((axis * means.sum(axis=0)).sum()) / 2.0, max(float(np.sqrt((axis * apart).sum())), 1e-12)
 
 
 def distance_between(columns: Array, halves: Labels, rng: np.random.Generator) -> float:
@@ -550,21 +568,25 @@ def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) 
         return 1.0, 0.0
     x = (places - places.mean()) / spread
     h = critical_bandwidth(x)
-    shrink = 1.0 / np.sqrt(1.0 + h**2)
 
-    def has_more() -> bool:
-        sample = x[rng.integers(x.size, size=x.size)]
-        mean = sample.mean()
-        return count_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h, _LEAST_MASS) > 1
+    def numbers_of_peaks() -> Iterator[int]:
+        while True:
+            samples = x[rng.integers(x.size, size=(_AT_ONCE, x.size))]
+            means = samples.mean(axis=1, keepdims=True)
+            samples = means + (samples - means + h * rng.standard_normal(samples.shape)) / np.sqrt(1.0 + h**2)
+            yield from (count_peaks(sample, h, _LEAST_MASS) for sample in samples)
 
-    return share_as_extreme(has_more, level, *_OF_SAMPLES), h
+    return share_as_extreme(numbers_of_peaks(), 2, level, *_OF_SAMPLES), h
 
 
-def share_as_extreme(draw: Callable[[], bool], level: float, most: int, n_errors: float) -> float:
-    """Return the share of extreme draws; they end where it is so many standard errors above or below the level."""
+def share_as_extreme(draws: Iterable[float], observed: float, level: float, most: int, n_errors: float) -> float:
+    """Return the share of draws that are not below what was observed, with it.
+
+    Draws end where the share is so many standard errors above or below the level.
+    """
     n_extreme = 0
-    for n_drawn in range(1, most + 1):
-        n_extreme += draw()
+    for n_drawn, drawn in enumerate(islice(draws, most), start=1):
+        n_extreme += drawn >= observed
         expected = level * n_drawn
         if abs(n_extreme - expected) > n_errors * np.sqrt(max(n_extreme, expected)):
             break
@@ -573,8 +595,8 @@ def share_as_extreme(draw: Callable[[], bool], level: float, most: int, n_errors
 
 def p_of_flat_top(places: Array, rng: np.random.Generator, level: float) -> float:
     """Return the share of uniform samples with as large a dip as places (M,)."""
-    distance = dip(np.sort(places))
-    return share_as_extreme(lambda: dip(np.sort(rng.random(places.size))) >= distance, level, *_OF_SAMPLES)
+    dips = (dip(np.sort(rng.random(places.size))) for _ in count())
+    return share_as_extreme(dips, dip(np.sort(places)), level, *_OF_SAMPLES)
 
 
 def p_of_no_gap(
@@ -598,28 +620,40 @@ def critical_bandwidth(x: Array) -> float:
     return high
 
 
-def p_of_gap(population: OnePopulation, halves: Labels, rng: np.random.Generator, level: float) -> float:
-    """Return p of no gap along the axis between the two halves, int64 (M,), of the subjects of a population.
+def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
+    """Return p of no gap along the axis between two halves, int64 (M,), in normal scores of all features.
 
     Above the level, the p of the places alone.
     """
-    discrete = is_discrete(population.part.cohort)
+    discrete, scores = is_discrete(part.cohort), scores_of(part.cohort)
     has_few = discrete.mean() <= _FEW_DISCRETE
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    places, clear = places_on_axis(find_telling_scores(population.scores, discrete, halves), halves, rng, n_foldings)
+    places, clear = places_on_axis(find_telling_scores(scores, discrete, halves), halves, rng, n_foldings)
     p, h = p_of_no_gap(places[clear], rng, level, FLAT_TOP if has_few else MIXED)
     if has_few or p >= level:
         return p
-    of_one_peak = smoothed_population(population, rng)
+    of_one_peak = smoothed_population(one_population(part, rng), rng)
 
-    def has_wider() -> bool:
-        drawn, scores = of_one_peak.draw(rng)
-        parts = best_division(drawn).labels
-        places, clear = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
-        spread = float(places[clear].std())
-        return spread > 0.0 and critical_bandwidth((places[clear] - places[clear].mean()) / spread) >= h
+    def log_bandwidths() -> Iterator[float]:
+        while True:
+            drawn, scores = of_one_peak.draw(rng)
+            parts = best_division(drawn).labels
+            places, clear = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
+            spread = float(places[clear].std())
+            yield np.log(critical_bandwidth((places[clear] - places[clear].mean()) / max(spread, 1e-9)))
 
-    return max(p, TAIL_COUNTS * share_as_extreme(has_wider, level / TAIL_COUNTS, *_OF_COHORTS))
+    return max(p, TAIL_COUNTS * p_of_bandwidth(np.log(h), log_bandwidths(), level / TAIL_COUNTS))
+
+
+def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> float:
+    """Return p of a log critical bandwidth among those of cohorts without a gap, of which few are drawn.
+
+    They are about normal. Where the t distribution of one more is a fifth of the level after ten, none is drawn.
+    """
+    few = np.array(list(islice(drawn, _FEW_COHORTS)))
+    t = (observed - few.mean()) / max(few.std(ddof=1), 1e-9) / np.sqrt(1.0 + 1.0 / few.size)
+    p = float(stdtr(few.size - 1, -t))
+    return p if p < level / 5.0 else share_as_extreme(chain(few, drawn), observed, level, *_OF_COHORTS)
 
 
 def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
@@ -665,21 +699,22 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> 
     return np.column_stack(scores)
 
 
-def p_of_gap_in(
-    problem: Problem, node: Node, seed: np.random.SeedSequence, level: float, *, in_measurements: bool = False
-) -> float:
-    """Return p of no gap along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`).
-
-    In normal scores of all features or, with `in_measurements`, on the own scale of measurements; 1 with too few.
-    """
-    rng = np.random.default_rng(seed)
-    node = node.sample(LARGEST_NODE, rng)
-    part = problem.restricted_to(node.members)
-    if not in_measurements:
-        return p_of_gap(one_population(part, rng), node.halves, rng, level)
+def p_of_gap_in_measurements(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
+    """Return p of no gap along the axis between two halves, on the own scale of measurements; 1 with too few."""
     discrete = is_discrete(part.cohort)
     if not are_measurements(discrete):
         return 1.0
     scores = scores_on_own_scales(part.cohort, discrete)[:, ~discrete]
-    places, clear = places_on_axis(scores, node.halves, rng, _FOLDINGS)
+    places, clear = places_on_axis(scores, halves, rng, _FOLDINGS)
     return p_of_no_gap(places[clear], rng, level)[0]
+
+
+def p_of_gap_between(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:
+    """Return p of no gap between the halves of a node, in measurements or else in scores; coarsening is 1."""
+    p = 1.0
+    for p_of in (p_of_gap_in_measurements, p_of_gap):
+        if p >= level:
+            rng = np.random.default_rng(seed)
+            tested = node.sample(LARGEST_NODE, rng)
+            p = min(p, p_of(problem.restricted_to(tested.members), tested.halves, rng, level))
+    return p
