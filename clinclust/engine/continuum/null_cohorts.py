@@ -39,7 +39,7 @@ def normal_scores(column: Array) -> Array:
 
 def scores_of(cohort: EncodedCohort) -> Array:
     """Return the normal scores of the features of a cohort, float64 (N, D), NaN = missing."""
-    return np.column_stack([normal_scores(column) for column in whole_columns(cohort)[0]])
+    return np.column_stack([normal_scores(column) for column in whole_columns(cohort)])
 
 
 def in_score_steps(scores: Array) -> Array:
@@ -47,8 +47,15 @@ def in_score_steps(scores: Array) -> Array:
     return np.asarray(np.rint(SCORE_STEPS * scores))
 
 
-def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, ...]]]:
-    """Return columns whose order means something, float64 (N,), NaN = missing, and the encoded features of each.
+def parts_of_columns(cohort: EncodedCohort) -> list[tuple[int, ...]]:
+    """Return the places of the encoded features of each column of `whole_columns`."""
+    pairs, n_features = dict(pairs_of_parts(cohort.encoding.features)), len(cohort.encoding.features)
+    first = [place for place in range(n_features) if place not in pairs.values()]
+    return [(place, pairs[place]) if place in pairs else (place,) for place in first]
+
+
+def whole_columns(cohort: EncodedCohort) -> list[Array]:
+    """Return columns whose order means something, float64 (N,), NaN = missing.
 
     The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
     feature have one column: a value at a point mass has the place of the point mass among the other values.
@@ -62,15 +69,10 @@ def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, .
             position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
             column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
         columns.append(column)
-    pairs = dict(pairs_of_parts(cohort.encoding.features))
-    members: list[tuple[int, ...]] = []
-    for place in range(len(columns)):
-        if place in pairs.values():
-            continue
-        members.append((place, pairs[place]) if place in pairs else (place,))
-        if place in pairs:
-            columns[place] = _with_point_masses(cohort, place, pairs[place])
-    return [columns[one[0]] for one in members], members
+    return [
+        columns[first] if not second else _with_point_masses(cohort, first, *second)
+        for first, *second in parts_of_columns(cohort)
+    ]
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
@@ -128,22 +130,15 @@ def correlations(scores: Array) -> tuple[Array, Array]:
 
     A column that does not vary has correlation 0 with others. Sums of whole numbers are exact.
     """
-    missing = np.isnan(scores)
-    if missing.any():
-        seen, scores = (~missing).astype(np.float64), np.where(missing, 0.0, scores)
-        n_both = np.maximum(seen.T @ seen, 1.0)
-        mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
-        variance = (scores**2).T @ seen / n_both - mean**2
-    else:
-        n_both = np.full((scores.shape[1], scores.shape[1]), max(float(scores.shape[0]), 1.0))
-        mean = scores.sum(axis=0)[:, None] / n_both
-        variance = (scores**2).sum(axis=0)[:, None] / n_both - mean**2
+    seen, scores = (~np.isnan(scores)).astype(np.float64), np.nan_to_num(scores)
+    n_both = np.maximum(seen.T @ seen, 1.0)
+    mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
+    variance = (scores**2).T @ seen / n_both - mean**2
     covariance = scores.T @ scores / n_both - mean * mean.T
     product = variance * variance.T
     varying = np.minimum(variance, variance.T) > 1e-9
     correlation = np.where(varying, covariance / np.sqrt(np.where(varying, product, 1.0)), 0.0)
-    np.fill_diagonal(correlation, 1.0)
-    return np.clip(correlation, -1.0, 1.0), n_both
+    return with_unit_diagonal(np.clip(correlation, -1.0, 1.0)), n_both
 
 
 def nearest_correlation(matrix: Array) -> Array:
@@ -152,8 +147,7 @@ def nearest_correlation(matrix: Array) -> Array:
     raised = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
     scale = 1.0 / np.sqrt(np.diag(raised))
     nearest = raised * scale * scale[:, None]
-    np.fill_diagonal(nearest, 1.0)
-    return np.asarray(0.5 * (nearest + nearest.T))
+    return with_unit_diagonal(0.5 * (nearest + nearest.T))
 
 
 def with_unit_diagonal(matrix: Array) -> Array:
@@ -226,12 +220,11 @@ def axes_in_halves(scores: Array) -> Array:
     along = along - along.mean(axis=0)
     spread = along.std(axis=0)
     x = along / np.maximum(spread, 1e-9 * max(spread.max(), 1e-9))  # the axis of a constant column is rounding errors
-    ratios = []
-    for delta in _APART:
-        v = 1.0 - delta**2
-        log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
-        ratios.append((log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0).mean(axis=0))
-    return np.array(ratios)
+    delta = np.array(_APART)[:, None, None]
+    v = 1.0 - delta**2
+    log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
+    ratios = log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0
+    return np.asarray(ratios.mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -284,11 +277,11 @@ class OnePopulation:
 
 def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     """Return the one population of the subjects of a problem."""
-    wholes, members = whole_columns(part.cohort)
-    columns = np.empty(sum(map(len, members)), dtype=np.int64)
-    for place, parts in enumerate(members):
+    wholes = whole_columns(part.cohort)
+    columns = np.empty(len(part.cohort.encoding.features), dtype=np.int64)
+    for place, parts in enumerate(parts_of_columns(part.cohort)):
         columns[list(parts)] = place
-    scores = scores_of(part.cohort)
+    scores = np.column_stack([normal_scores(column) for column in wholes])
     ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(wanted)

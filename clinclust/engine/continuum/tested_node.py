@@ -1,18 +1,9 @@
 """The test of one node of a merge tree: whether its split gains more than it would in one continuous population.
 
-SigClust (Liu, Hayes, Nobel and Marron 2008) asked along a tree (Kimes, Liu, Hayes and Marron 2017, *Statistical
-significance for hierarchical clustering*), with a Gaussian copula of the subjects' margins, correlations and missing
-values as the one population.
-
-G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`), g_2 that of the best division into two
-(also from the tree's own), and S_bk the gain in draw b of the one population, with mean m_k and standard deviation s_k:
-
-    T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_bk) / s_bk
-    z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
-
-with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
-where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
-same way. The p of the node is the smaller of that of the gains and twice that of the shape.
+T, M, z and p are those of `clinclust.distinct_subtypes`: gains of the best divisions into k = 2 .. k_max clusters
+(`profile`), and statistics of shape (`shape_of`), compared with those in draws of the one population. In M_b, means and
+standard deviations are those of the other draws, so that M_b varies as T does in one population. That p is at least the
+share of the draws with M_b >= T matters where few draws gain anything, so that M is far from normal.
 
 The standard error of z is about ((1 + z^2 / 2) / B)^(1/2) after B draws, so that all B_max draws would change it by
 
@@ -28,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count, islice
+from itertools import chain, count, islice, pairwise, starmap
 from operator import attrgetter
 from threading import Event
 from typing import NamedTuple
@@ -45,6 +36,7 @@ from clinclust.engine.continuum.null_cohorts import (
     nearest_correlation,
     normal_scores,
     one_population,
+    parts_of_columns,
     reliable_correlations,
     scores_of,
     shape_of,
@@ -80,7 +72,7 @@ three, which costs two thirds more."""
 _CHECKPOINTS = (5, 10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _FEWEST_DRAWS = 10
-"""Number of draws before which a test only ends below its level, where z is above 8."""
+"""Number of draws before which a test only ends where z is far above its value at the level: above 10 after five."""
 _STANDARD_ERRORS = 2.75
 """How far z is from its value at the level where a test ends early, in standard deviations of what would change it."""
 _LEAST_SPREAD = 0.1
@@ -165,11 +157,9 @@ class DrawPlan:
     """Whether the one population may have any shape (`smoothed_population`)."""
 
     def batches(self) -> Iterator[range]:
-        """Yield the numbers of the draws up to each checkpoint."""
-        first = 0
-        for last in (*(number for number in _CHECKPOINTS if number < self.n_draws), self.n_draws):
-            yield range(first, last)
-            first = last
+        """Return the numbers of the draws up to each checkpoint."""
+        ends = [0, *(number for number in _CHECKPOINTS if number < self.n_draws), self.n_draws]
+        return starmap(range, pairwise(ends))
 
     def decision(self, of_gain: Farthest, of_shape: Farthest, n_draws: int) -> bool | None:
         """Return whether p is below the level if more draws would not change this, else None."""
@@ -336,8 +326,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
             halves = [part.restricted_to(np.flatnonzero(labels == half)) for half in (cluster, len(gains))]
             divisions[cluster], after = (best_division(half) for half in halves)
             divisions.append(after)
-    gain_of = np.array(gains or [0.0])
-    gain_of = np.concatenate([gain_of, np.full(most_clusters - 1 - gain_of.size, gain_of[-1])])
+    gain_of = np.pad(gains or [0.0], (0, most_clusters - 1 - max(len(gains), 1)), mode="edge")
     if gains:
         gain_of[-1] = max(gain_of[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - one)
     return gain_of, first
@@ -418,52 +407,41 @@ def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
 # This p is too large where one tail is long, as that of a severity that few have: of the axes of ten skewed severities
 # (60 cohorts each), 1% have a p below .05. It is too small where the top is flat, as that of a uniform severity: of 240
 # cohorts, 9% are below .017. Without a long tail, the dip must therefore also be larger than that of most uniform
-# samples (`TAIL_COUNTS`). Of 60 cohorts of each kind, a gap is seen in:
-#
-#     a uniform severity, N 200 and 400 (12 measurements), 1,000, 300 (six)   .02  .02  .07  .08
-#     groups 3.3 SD apart, N 400; 3.6 SD, N 200; 4 SD in 2 of 8, N 200        .93  .87  .82
-#     a tenth 5 SD away, a fifth 4 SD, three tenths 3.5 SD; N 400             .92  .87  .70
+# samples (`TAIL_COUNTS`; benchmarks/gaps.py).
 #
 # The groups are those that are asked about. Divided anew in each fold, two diseases whose severity varies more than
-# they differ fall into mild and severe, between which there is no gap. Of 40 cohorts of 400 with 12 measurements and
-# two groups 3.3 SD apart, 72% have a gap at .02 so, and 53% divided anew; of one severity, normal or skewed, none.
+# they differ fall into mild and severe, between which there is no gap.
 #
 # A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
 #
 # The features are normal scores, in which a small group of high and scattered values has a peak, as liver enzymes in
 # cirrhosis. Ranks close a gap that one or two measurements have. Where a third of the features are measurements, it is
 # therefore also looked for among these alone, on their own scale: of 30 cohorts of 200 with eight measurements, of
-# which two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores; of 400 with 12 that differ
-# little each, 3.3 SD in all, 93% and 87%; of one severity, normal or skewed, none.
+# which two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores.
 #
 # Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Discrete features are
 # therefore left out of scores if they are a third or less. If they are more, h must also exceed those of cohorts drawn
 # from the subjects' own distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought,
 # and the column of levels that the halves follow is left out. h, the dip and Silverman's p are each compared with a
-# milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power. Of 20 cohorts
-# of 200 with two groups 4 SD apart in mixed columns, 70% have a gap so, and 55% with h above all. A severity so strong
-# that features correlate by .6 and yes/no findings lie at its ends has one in 13% of 30.
+# milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power.
 #
 # Missing values blur a place: of groups d apart, the subject whose features hold a share s of d^2 has a log odds whose
 # mean is s times that of the others. Its log odds are divided by s, so that each group has one place, and subjects who
-# lack much of d^2 are left out. Of 60 cohorts of 400 with two groups 3.3 SD apart and a fifth of the measurements
-# missing, 70% have a gap so, and 57% without either; of a tenth 5 SD away 93% and 85%; of a uniform severity 7% and 5%.
+# lack much of d^2 are left out.
 #
 # All p are sequential (Besag and Clifford 1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws go on
 # while the share that is as extreme is near the level.
 
 _FOLDS = 10
 _FOLDINGS = 3
-"""How often the subjects are dealt into folds. In 120 cohorts of six kinds each (two groups 3.3 to 4 SD apart, uniform
-and skewed severities; N 200 and 400, 12 measurements), two seeds disagree in 4.4% of verdicts with one folding, and in
-2.2% with three or five; the rates are the same."""
+"""How often the subjects are dealt into folds. In 120 cohorts of six kinds, two seeds disagree in 4.4% of verdicts with
+one folding, and in 2.2% with three or five; the rates are the same."""
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
 _OF_SAMPLES, _OF_COHORTS, _FEW_COHORTS = (4999, 3.0), (100, 1.5), 10
 """Largest number of samples, and of cohorts with which h is compared, and how many standard errors the share of extreme
-ones is from the level where they end: without any at .05, after 181 and 46. At the level, p has a coefficient of
-variation of .11 after 4,999 samples, and .24 after 999."""
+ones is from the level where they end: without any at .05, after 181 and 46. Few are enough if h is far above."""
 LONG_TAIL = 0.5
 """Absolute skewness of places above which one tail is long."""
 TAIL_COUNTS = 0.6
@@ -476,11 +454,9 @@ MIXED = 1.0, 0.3
 _FEW_DISCRETE = 1.0 / 3.0
 """Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
 _TELLS = 0.2
-"""Share of variance within two halves below which a column of levels tells them: at .19, 19 of 20 have the level of
-their half. It makes a gap by itself, as sex does between men and women."""
+"""Share of variance within two halves below which a column of levels tells them, and makes a gap by itself, as sex."""
 _LEAST_INFORMATION = 0.8
-"""Least share of d^2 that the features of a subject hold, as a multiple of the median share. Of 40 cohorts with groups
-3.3 SD apart, 70% have a gap in measurements at .8, and 60% if all count; of a tenth 5 SD away 90 and 83%."""
+"""Least share of d^2 that the features of a subject hold, as a multiple of the median share."""
 _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
@@ -580,10 +556,7 @@ def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) 
 
 
 def share_as_extreme(draws: Iterable[float], observed: float, level: float, most: int, n_errors: float) -> float:
-    """Return the share of draws that are not below what was observed, with it.
-
-    Draws end where the share is so many standard errors above or below the level.
-    """
+    """Return the share of draws not below what was observed; they end so many standard errors from the level."""
     n_extreme = 0
     for n_drawn, drawn in enumerate(islice(draws, most), start=1):
         n_extreme += drawn >= observed
@@ -646,9 +619,9 @@ def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: flo
 
 
 def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> float:
-    """Return p of a log critical bandwidth among those of cohorts without a gap, of which few are drawn.
+    """Return p of a log critical bandwidth among those of cohorts without a gap.
 
-    They are about normal. Where the t distribution of one more is a fifth of the level after ten, none is drawn.
+    They are about normal: no more than ten are drawn if p by their t distribution is below a fifth of the level.
     """
     few = np.array(list(islice(drawn, _FEW_COHORTS)))
     t = (observed - few.mean()) / max(few.std(ddof=1), 1e-9) / np.sqrt(1.0 + 1.0 / few.size)
@@ -659,7 +632,7 @@ def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> flo
 def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
     """Return whether each feature is discrete, or has a discrete part, (D,)."""
     n_discrete = cohort.arrays.codes.shape[1]
-    return np.array([min(parts) < n_discrete for parts in whole_columns(cohort)[1]])
+    return np.array([min(parts) < n_discrete for parts in parts_of_columns(cohort)])
 
 
 def are_measurements(discrete: NDArray[np.bool_]) -> bool:
@@ -687,7 +660,7 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> 
 
     Measurements are cut far from the median, and then standardised; of other features these are normal scores.
     """
-    scores = whole_columns(cohort)[0]
+    scores = whole_columns(cohort)
     for place, column in enumerate(scores):
         if discrete[place]:
             scores[place] = normal_scores(column)
@@ -711,10 +684,8 @@ def p_of_gap_in_measurements(part: Problem, halves: Labels, rng: np.random.Gener
 
 def p_of_gap_between(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:
     """Return p of no gap between the halves of a node, in measurements or else in scores; coarsening is 1."""
-    p = 1.0
-    for p_of in (p_of_gap_in_measurements, p_of_gap):
-        if p >= level:
-            rng = np.random.default_rng(seed)
-            tested = node.sample(LARGEST_NODE, rng)
-            p = min(p, p_of(problem.restricted_to(tested.members), tested.halves, rng, level))
-    return p
+    rng = np.random.default_rng(seed)
+    node = node.sample(LARGEST_NODE, rng)
+    part = problem.restricted_to(node.members)
+    p = p_of_gap_in_measurements(part, node.halves, rng, level)
+    return p if p < level else min(p, p_of_gap(part, node.halves, rng, level))
