@@ -67,8 +67,7 @@ MANY, FIRST_SAMPLE, _FIRST_DRAWS = 2000, 500, 20
 """Number of subjects from which on a node is tested in a sample of the second size first: most are clear there; and the
 number of draws of such a test."""
 _MOST_CLUSTERS = 8
-"""Largest k_max. Of a node of two clusters it is two: in 600 cohorts of ten kinds no verdict differs from that with
-three, which costs two thirds more."""
+"""Largest k_max. Of a node of two clusters it is two: in 600 cohorts, no verdict differs from that with three."""
 _CHECKPOINTS = (5, 10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _FEWEST_DRAWS = 10
@@ -407,12 +406,11 @@ def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
 # This p is too large where one tail is long, as that of a severity that few have: of the axes of ten skewed severities
 # (60 cohorts each), 1% have a p below .05. It is too small where the top is flat, as that of a uniform severity: of 240
 # cohorts, 9% are below .017. Without a long tail, the dip must therefore also be larger than that of most uniform
-# samples (`TAIL_COUNTS`; benchmarks/gaps.py).
+# samples (`TAIL_COUNTS`; benchmarks/gaps.py). A peak counts if 3% of the subjects lie between its valleys: outliers are
+# no group.
 #
 # The groups are those that are asked about. Divided anew in each fold, two diseases whose severity varies more than
 # they differ fall into mild and severe, between which there is no gap.
-#
-# A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
 #
 # The features are normal scores, in which a small group of high and scattered values has a peak, as liver enzymes in
 # cirrhosis. Ranks close a gap that one or two measurements have. Where a third of the features are measurements, it is
@@ -491,10 +489,7 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
 
 
 def _moments(scores: Array, halves: Labels) -> tuple[Array, Array, Array]:
-    """Return the number, sums and sums of products of the scores in two halves, float64 (2,), (2, D) and (2, D, D).
-
-    Sums of whole steps are exact, so that those of a fold can be taken from those of all.
-    """
+    """Return number (2,), sums (2, D) and sums of products (2, D, D) of scores in two halves; exact of whole steps."""
     groups = [scores[halves == half] for half in (0, 1)]
     counts = np.array([float(len(group)) for group in groups])
     return counts, np.array([group.sum(axis=0) for group in groups]), np.array([group.T @ group for group in groups])
@@ -518,10 +513,7 @@ def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
 
 
 def _discriminant(counts: Array, sums: Array, products: Array) -> tuple[Array, float, float]:
-    """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them.
-
-    The groups have these `_moments`.
-    """
+    """Return the discriminant axis (D,) of two groups with these moments, their middle and the spread within them."""
     means = sums / counts[:, None]
     within = (products - means[:, :, None] * sums[:, None, :]).sum(axis=0) / max(counts.sum() - 2.0, 1.0)
     within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1e-9)
