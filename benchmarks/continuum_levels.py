@@ -27,7 +27,14 @@ from numpy.typing import NDArray
 
 from clinclust import distinct_subtypes
 from clinclust.engine.continuum import tested_node
-from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest, best_division, p_of_gap_in
+from clinclust.engine.continuum.tested_node import (
+    DrawPlan,
+    Node,
+    NodeTest,
+    RunningTest,
+    best_division,
+    p_of_gap_between,
+)
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Threads
 from clinclust.estimators.fit import DISTINCT_LEVEL, SHAPE_COUNTS
@@ -78,10 +85,7 @@ def p_of_any_shape(problem: Problem, seed: int) -> float:
     """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it; halves are the best."""
     everybody = np.arange(problem.cohort.n_subjects)
     node = Node(everybody, best_division(problem).labels, PARTS)
-    p = min(
-        p_of_gap_in(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL, in_measurements=in_measurements)
-        for in_measurements in (True, False)
-    )
+    p = p_of_gap_between(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL)
     if p >= DISTINCT_LEVEL:
         p = min(p, SHAPE_COUNTS * result_of(problem, everybody, seed, any_shape=True)[0].p)
     return min(p, 1.0)

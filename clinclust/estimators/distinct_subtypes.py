@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from clinclust.estimators.fit import (
     SHAPE_COUNTS,
     SIGNIFICANCE_LEVEL,
     Fit,
+    PartitionedFit,
     SubtypeTree,
     TreeTest,
     evidence_between,
@@ -49,15 +50,14 @@ from clinclust.progress import Progress
 # The tree joins what costs the log joint least: women of two species first, if sex makes more measurements differ. No
 # join of it then divides the species. A second tree joins the groups that are nearest on the axis between them, as both
 # sexes of one species are, and replaces the first where its gaps divide the cohort into more kinds. Of 344 penguins of
-# three species, the first tree has two kinds (adjusted Rand index .66), the second three (.98). Of 8 cohorts of 300
-# people with two diseases 4 SD apart, and sexes 3 SD apart in other measurements, the mean index is .1 with the first
-# tree alone, and .74 with both. Distances are those of all features: of 400 people with and without kidney disease, 13
-# of whose 24 features are answers, distances in measurements alone join the healthy with 54 of the ill.
+# three species, the first tree has two kinds (adjusted Rand index .66), the second three (.98). Distances are those of
+# all features: of 400 people with and without kidney disease, 13 of whose 24 features are answers, distances in
+# measurements alone join the healthy with 54 of the ill.
 
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
-Pair: TypeAlias = frozenset[Side]
 Join: TypeAlias = tuple[Side, Side]
+Found = TypeVar("Found")
 
 _BRANCH, _GAP, _AXIS = 1416, 1417, 1418
 """Spawn key of the draws of one population, and seeds of the tests of gaps and of the distances."""
@@ -70,6 +70,19 @@ _FEWEST_MEMBERS = 2
 """Number of subjects below which a side of a division is no subtype, but an unusual subject."""
 
 
+def _once(find: Callable[[PairTests, Side, Side], Found]) -> Callable[[PairTests, Side, Side], Found]:
+    """Return a method that finds something of two groups, in any order, once."""
+
+    def known(tests: PairTests, first: Side, second: Side) -> Found:
+        key = find.__name__, frozenset((first, second))
+        if key not in tests.known:
+            tests.known[key] = find(tests, first, second)
+        found: Found = tests.known[key]
+        return found
+
+    return known
+
+
 class PairTests:
     """Cached tests of two groups of clusters; `cohort` is as `cohort_of` returns it."""
 
@@ -79,20 +92,16 @@ class PairTests:
         self.plan, self.seed = plan, seed
         self.discrete = nodes.is_discrete(self.problem.cohort)
         self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
-        self._begun: dict[tuple[Pair, bool], nodes.RunningTest] = {}
-        self.of_any_shape: dict[Pair, float] = {}
-        self._of_gap: dict[Pair, float] = {}
-        self._distances: dict[Pair, float] = {}
+        self.known: dict[tuple[str, frozenset[Side]], Any] = {}
+        """What is known of two groups, by the method that found it."""
 
+    @_once
     def distance(self, first: Side, second: Side) -> float:
         """Return how far apart two groups are where a gap between them is looked for (`distance_between`)."""
-        pair = frozenset((first, second))
-        if pair not in self._distances:
-            rng = np.random.default_rng(_AXIS)
-            node = self.node(first, second).sample(nodes.MANY, rng)
-            scores = nodes.find_telling_scores(self.scores[node.members], self.discrete, node.halves)
-            self._distances[pair] = nodes.distance_between(scores, node.halves, rng)
-        return self._distances[pair]
+        rng = np.random.default_rng(_AXIS)
+        node = self.node(first, second).sample(nodes.MANY, rng)
+        scores = nodes.find_telling_scores(self.scores[node.members], self.discrete, node.halves)
+        return nodes.distance_between(scores, node.halves, rng)
 
     def node(self, first: Side, second: Side) -> nodes.Node:
         """Return the subjects of two groups."""
@@ -100,54 +109,47 @@ class PairTests:
         halves = np.isin(self.labels[members], list(second)).astype(np.int64)
         return nodes.Node(members, halves, len(first | second))
 
-    def begun(
-        self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False
-    ) -> nodes.RunningTest:
-        """Return the test of two groups against one continuum, or one of any shape, with its first draws at least."""
-        pair = frozenset((first, second)), any_shape
-        if pair not in self._begun:
-            level = DISTINCT_LEVEL / SHAPE_COUNTS
-            plan = replace(self.plan, significance_level=level, any_shape=True) if any_shape else self.plan
-            key = sorted(first | second) if number is None else [number]
-            seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
-            self._begun[pair] = nodes.RunningTest(self.problem, self.node(first, second), plan, seed)
-        return self._begun[pair]
+    @_once
+    def begun(self, first: Side, second: Side) -> nodes.RunningTest:
+        """Return the test of two groups against one continuum, with its first draws at least."""
+        return self._begun(first, second, self.plan)
 
-    def p_of_any_shape(self, first: Side, second: Side, number: int | None = None) -> float:
+    def _begun(self, first: Side, second: Side, plan: nodes.DrawPlan) -> nodes.RunningTest:
+        seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *sorted(first | second)))
+        return nodes.RunningTest(self.problem, self.node(first, second), plan, seed)
+
+    @_once
+    def p_of_any_shape(self, first: Side, second: Side) -> float:
         """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`SHAPE_COUNTS`)."""
-        pair = frozenset((first, second))
-        if pair not in self.of_any_shape:
-            p = self.p_of_gap(first, second)
-            if p >= DISTINCT_LEVEL:
-                p = min(p, SHAPE_COUNTS * self.begun(first, second, number, any_shape=True).ended().p)
-            self.of_any_shape[pair] = p
-        return self.of_any_shape[pair]
+        p = self.p_of_gap(first, second)
+        if p < DISTINCT_LEVEL:
+            return p
+        plan = replace(self.plan, significance_level=DISTINCT_LEVEL / SHAPE_COUNTS, any_shape=True)
+        return min(p, SHAPE_COUNTS * self._begun(first, second, plan).ended().p)
 
+    @_once
     def p_of_gap(self, first: Side, second: Side) -> float:
         """Return p of no gap between two groups, in measurements or else in normal scores."""
-        pair = frozenset((first, second))
-        if pair not in self._of_gap:
-            seed = np.random.SeedSequence(_GAP)  # one whatever the fit, so that its seed changes no verdict
-            node, p = self.node(first, second), 1.0
-            for in_measurements in (True, False):
-                if p >= DISTINCT_LEVEL:
-                    p = min(
-                        p, nodes.p_of_gap_in(self.problem, node, seed, DISTINCT_LEVEL, in_measurements=in_measurements)
-                    )
-            self._of_gap[pair] = p
-        return self._of_gap[pair]
+        seed = np.random.SeedSequence(_GAP)  # one whatever the fit, so that its seed changes no verdict
+        return nodes.p_of_gap_between(self.problem, self.node(first, second), seed, DISTINCT_LEVEL)
 
     def least_distinct(self, sides: Sequence[Side]) -> Join | None:
         """Return the most continuous of near groups that are not distinct; None if all are."""
-        pairs = sorted(self.nearest_pairs(sides, 1), key=lambda pair: self.begun(*pair).found.z)
+
+        def z_without_gap(pair: Join) -> float:
+            return self.begun(*pair).found.z if self.p_of_gap(*pair) >= DISTINCT_LEVEL else math.inf
+
+        pairs = sorted(self.nearest_pairs(sides, 1), key=z_without_gap)
         return next((pair for pair in pairs if self.p_of_any_shape(*pair) >= DISTINCT_LEVEL), None)
 
     def most_continuous(self, sides: Sequence[Side]) -> Join | None:
         """Return the two groups that are most clearly one continuum; None without any.
 
-        Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
+        Those with a gap between them are not. Beyond the first draws, only the test with the largest p makes more,
+        until it has ended above the level.
         """
-        candidates = {pair: self.begun(*pair) for pair in self.nearest_pairs(sides)}
+        pairs = (pair for pair in self.nearest_pairs(sides) if self.p_of_gap(*pair) >= DISTINCT_LEVEL)
+        candidates = {pair: self.begun(*pair) for pair in pairs}
         while candidates:
             best = max(candidates, key=lambda pair: candidates[pair].found.p)
             if not candidates[best].has_ended:
@@ -209,14 +211,10 @@ def walk_tree(
     `cohort` is as `cohort_of` returns it. The draws have the seed, threads and progress of a plan. With `with_grades`,
     accepted joins are also tested against one of any shape. Returns the tested tree and its test.
     """
-    with Threads(n_threads(plan.n_jobs)) as pool, plan.progress.stage("draws of one population") as advance:
+    threads = Threads(n_threads(plan.n_jobs), plan.cancelled)
+    with threads as pool, plan.progress.stage("draws of one population") as advance:
         draws = nodes.DrawPlan(int(n_draws), float(significance_level), pool, plan.cancelled, advance)
-        try:
-            return _tested(fit, cohort, draws, plan.seed, with_grades=with_grades)
-        except BaseException:
-            plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        return _tested(fit, cohort, draws, plan.seed, with_grades=with_grades)
 
 
 def _tested(
@@ -229,7 +227,7 @@ def _tested(
     tiny = _joins_of_tiny_clusters(tree, tests)
     if tiny:
         tree = _joined_first(fit, cohort, tiny)
-    walked = _walked(tree, tests, by_number=tree is fit.tree_)
+    walked = _walked(tree, tests)
     # Slices of a severity that runs through several groups are joined to groups before these are distinguished.
     for choose in (tests.most_continuous, *([tests.least_distinct] if with_grades else [])):
         ends = _test_of(walked, plan, seed).parted_nodes(tree)
@@ -239,18 +237,20 @@ def _tested(
             tree = _joined_first(fit, cohort, first)
             walked = _walked(tree, tests)
     if with_grades:
-        _add_grades(walked, tree, tests, kinds, by_number=tree is fit.tree_)
+        _add_grades(walked, tree, tests, kinds)
     test = _test_of(walked, plan, seed)
-    if not with_grades or tree.n_subtypes < 3 or not nodes.are_measurements(tests.discrete):
+    distinct = _distinct_sides(tree, test)
+    may_have_more = tree.n_subtypes > 2 and len(distinct) < tree.n_subtypes - len(tiny)
+    if not with_grades or not may_have_more or not nodes.are_measurements(tests.discrete):
         return tree, test
     joins, kinds = _join_nearest_first(tree.n_subtypes, tests, tiny)
-    if not _are_further_apart(kinds, _distinct_sides(tree, test), tests):
+    if not _are_further_apart(kinds, distinct, tests):
         return tree, test
     nearest = _joined_first(fit, cohort, joins)
     walked = _walked(nearest, tests)
     _add_grades(walked, nearest, tests, [])
     of_nearest = _test_of(walked, plan, seed)
-    are_kinds = _are_further_apart(_distinct_sides(nearest, of_nearest), _distinct_sides(tree, test), tests)
+    are_kinds = _are_further_apart(_distinct_sides(nearest, of_nearest), distinct, tests)
     return (nearest, of_nearest) if are_kinds else (tree, test)
 
 
@@ -330,8 +330,8 @@ def _test_of(rows: list[dict[str, Any]], plan: nodes.DrawPlan, seed: int) -> Tre
     )
 
 
-def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool = False) -> list[dict[str, Any]]:
-    """Return the rows of `TreeTest.joins`; draws depend on the number of a join (`by_number`), or its clusters."""
+def _walked(tree: SubtypeTree, tests: PairTests) -> list[dict[str, Any]]:
+    """Return the rows of `TreeTest.joins`."""
     rows, members = list[dict[str, Any]](), tree.members()
     ahead = [2 * tree.n_subtypes - 2]
     while ahead:
@@ -344,7 +344,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool = False) -> 
         n_second = int(node.halves.sum())
         if node.members.size < nodes.SMALLEST_NODE or min(n_second, node.members.size - n_second) < _FEWEST_MEMBERS:
             continue
-        test = tests.begun(first, second, number if by_number else None).ended()
+        test = tests.begun(first, second).ended()
         accepted = test.p < tests.plan.significance_level
         ahead += sides if accepted else []
         rows.append(
@@ -356,9 +356,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool = False) -> 
     return rows
 
 
-def _add_grades(
-    rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, kinds: Sequence[Side], *, by_number: bool = False
-) -> None:
+def _add_grades(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, kinds: Sequence[Side]) -> None:
     """Add to accepted joins, from the root on, their p against one of any shape, up to the first not distinct."""
     members, reached = tree.members(), {2 * tree.n_subtypes - 2}
     for row in rows:
@@ -370,9 +368,8 @@ def _add_grades(
             across = (
                 frozenset((kind, other)) for kind in kinds for other in kinds if kind <= first and other <= second
             )
-            values = [tests.of_any_shape[pair] for pair in across if pair in tests.of_any_shape]
-            number = node if by_number else None
-            row["p_any_shape"] = max(values) if values else tests.p_of_any_shape(first, second, number)
+            values = [tests.known[found] for pair in across if (found := ("p_of_any_shape", pair)) in tests.known]
+            row["p_any_shape"] = max(values) if values else tests.p_of_any_shape(first, second)
             row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
             reached |= set(sides) if row["distinct"] else set()
 
@@ -389,10 +386,6 @@ class DistinctSubtypes:
 
     Attributes
     ----------
-    labels : int64 (N,)
-        Tested subtype of each subject, 0, 1, ... by decreasing size, in the order of the fit.
-    distinct : int64 (N,)
-        Distinct subtype of each subject, likewise; its grades are in `labels`.
     joins : DataFrame
         One row for each tested join, from the root on. Columns:
 
@@ -420,12 +413,12 @@ class DistinctSubtypes:
 
     @cached_property
     def labels(self) -> Labels:
-        """Tested subtype of each subject, int64 (N,)."""
+        """Tested subtype of each subject, 0, 1, ... by decreasing size, in the order of the fit, int64 (N,)."""
         return self.test.parted_of(self.tree)[self.tree.labels]
 
     @cached_property
     def distinct(self) -> Labels:
-        """Distinct subtype of each subject, int64 (N,)."""
+        """Distinct subtype of each subject, likewise; its grades are in `labels`."""
         return self.test.parted_of(self.tree, "distinct")[self.tree.labels]
 
     @cached_property
@@ -650,8 +643,6 @@ def _along_axis(fit: Fit, subtypes: Sequence[int]) -> list[int]:
 
 def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> Fit:
     """Return a fit with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
-    from clinclust.estimators.fit import PartitionedFit
-
     if isinstance(n_clusters, DistinctSubtypes):
         tree, tested = fit.tree_, n_clusters.tree
         # The evidence of all joins is that of all clusters against one, whatever their order.

@@ -342,8 +342,7 @@ def find_continuum(cohort: FittedCohort) -> Continuum:
     features = encoded.encoding.features
     if not features:
         return Continuum(np.full(len(cohort.table), np.nan), pd.Series(dtype=np.float64), 0.0)
-    columns, members = null_cohorts.whole_columns(encoded)
-    scores = np.column_stack([null_cohorts.normal_scores(column) for column in columns])
+    scores, members = null_cohorts.scores_of(encoded), null_cohorts.parts_of_columns(encoded)
     correlation = null_cohorts.nearest_correlation(null_cohorts.reliable_correlations(scores))
     variances, axes = np.linalg.eigh(correlation)
     axis = axes[:, -1]

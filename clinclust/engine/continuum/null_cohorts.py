@@ -37,13 +37,25 @@ def normal_scores(column: Array) -> Array:
     return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
 
 
+def scores_of(cohort: EncodedCohort) -> Array:
+    """Return the normal scores of the features of a cohort, float64 (N, D), NaN = missing."""
+    return np.column_stack([normal_scores(column) for column in whole_columns(cohort)])
+
+
 def in_score_steps(scores: Array) -> Array:
     """Return scores counted in whole steps."""
     return np.asarray(np.rint(SCORE_STEPS * scores))
 
 
-def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, ...]]]:
-    """Return columns whose order means something, float64 (N,), NaN = missing, and the encoded features of each.
+def parts_of_columns(cohort: EncodedCohort) -> list[tuple[int, ...]]:
+    """Return the places of the encoded features of each column of `whole_columns`."""
+    pairs, n_features = dict(pairs_of_parts(cohort.encoding.features)), len(cohort.encoding.features)
+    first = [place for place in range(n_features) if place not in pairs.values()]
+    return [(place, pairs[place]) if place in pairs else (place,) for place in first]
+
+
+def whole_columns(cohort: EncodedCohort) -> list[Array]:
+    """Return columns whose order means something, float64 (N,), NaN = missing.
 
     The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
     feature have one column: a value at a point mass has the place of the point mass among the other values.
@@ -57,15 +69,10 @@ def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, .
             position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
             column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
         columns.append(column)
-    pairs = dict(pairs_of_parts(cohort.encoding.features))
-    members: list[tuple[int, ...]] = []
-    for place in range(len(columns)):
-        if place in pairs.values():
-            continue
-        members.append((place, pairs[place]) if place in pairs else (place,))
-        if place in pairs:
-            columns[place] = _with_point_masses(cohort, place, pairs[place])
-    return [columns[one[0]] for one in members], members
+    return [
+        columns[first] if not second else _with_point_masses(cohort, first, *second)
+        for first, *second in parts_of_columns(cohort)
+    ]
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
@@ -95,18 +102,19 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
     """Return scores (N, D) with draws where they are missing (NaN), given the observed ones; by N(0, R).
 
     A draw y ~ N(0, R), made from independent normals (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and
-    Huijbregts 1978, *Mining Geostatistics*).
+    Huijbregts 1978, *Mining Geostatistics*), with R_mo R_oo^-1 = -P_mm^-1 P_mo of the precisions P = R^-1.
     """
     observed = ~np.isnan(scores)
     if observed.all():
         return scores
-    drawn = with_correlation(normals, correlation)
-    for seen, rows in patterns_of(observed):
-        if seen.any() and not seen.all():
-            at, there, absent = rows[:, None], np.flatnonzero(seen), np.flatnonzero(~seen)
-            weights = np.linalg.solve(correlation[there[:, None], there], correlation[there[:, None], absent])
+    drawn, precision = with_correlation(normals, correlation), np.linalg.inv(correlation)
+    incomplete = np.flatnonzero(~observed.all(axis=1))
+    for seen, places in patterns_of(observed[incomplete]):
+        if seen.any():
+            at, there, absent = incomplete[places][:, None], np.flatnonzero(seen), np.flatnonzero(~seen)
+            weights = -np.linalg.solve(precision[absent[:, None], absent], precision[absent[:, None], there])
             off = scores[at, there] - drawn[at, there]
-            drawn[at, absent] += np.einsum("ij,jk->ik", off, weights)
+            drawn[at, absent] += np.einsum("ij,kj->ik", off, weights)
     return np.where(observed, scores, drawn)
 
 
@@ -122,22 +130,15 @@ def correlations(scores: Array) -> tuple[Array, Array]:
 
     A column that does not vary has correlation 0 with others. Sums of whole numbers are exact.
     """
-    missing = np.isnan(scores)
-    if missing.any():
-        seen, scores = (~missing).astype(np.float64), np.where(missing, 0.0, scores)
-        n_both = np.maximum(seen.T @ seen, 1.0)
-        mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
-        variance = (scores**2).T @ seen / n_both - mean**2
-    else:
-        n_both = np.full((scores.shape[1], scores.shape[1]), max(float(scores.shape[0]), 1.0))
-        mean = scores.sum(axis=0)[:, None] / n_both
-        variance = (scores**2).sum(axis=0)[:, None] / n_both - mean**2
+    seen, scores = (~np.isnan(scores)).astype(np.float64), np.nan_to_num(scores)
+    n_both = np.maximum(seen.T @ seen, 1.0)
+    mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
+    variance = (scores**2).T @ seen / n_both - mean**2
     covariance = scores.T @ scores / n_both - mean * mean.T
     product = variance * variance.T
     varying = np.minimum(variance, variance.T) > 1e-9
     correlation = np.where(varying, covariance / np.sqrt(np.where(varying, product, 1.0)), 0.0)
-    np.fill_diagonal(correlation, 1.0)
-    return np.clip(correlation, -1.0, 1.0), n_both
+    return with_unit_diagonal(np.clip(correlation, -1.0, 1.0)), n_both
 
 
 def nearest_correlation(matrix: Array) -> Array:
@@ -146,8 +147,7 @@ def nearest_correlation(matrix: Array) -> Array:
     raised = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
     scale = 1.0 / np.sqrt(np.diag(raised))
     nearest = raised * scale * scale[:, None]
-    np.fill_diagonal(nearest, 1.0)
-    return np.asarray(0.5 * (nearest + nearest.T))
+    return with_unit_diagonal(0.5 * (nearest + nearest.T))
 
 
 def with_unit_diagonal(matrix: Array) -> Array:
@@ -220,12 +220,11 @@ def axes_in_halves(scores: Array) -> Array:
     along = along - along.mean(axis=0)
     spread = along.std(axis=0)
     x = along / np.maximum(spread, 1e-9 * max(spread.max(), 1e-9))  # the axis of a constant column is rounding errors
-    ratios = []
-    for delta in _APART:
-        v = 1.0 - delta**2
-        log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
-        ratios.append((log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0).mean(axis=0))
-    return np.array(ratios)
+    delta = np.array(_APART)[:, None, None]
+    v = 1.0 - delta**2
+    log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
+    ratios = log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0
+    return np.asarray(ratios.mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -278,9 +277,9 @@ class OnePopulation:
 
 def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     """Return the one population of the subjects of a problem."""
-    wholes, members = whole_columns(part.cohort)
-    columns = np.empty(sum(map(len, members)), dtype=np.int64)
-    for place, parts in enumerate(members):
+    wholes = whole_columns(part.cohort)
+    columns = np.empty(len(part.cohort.encoding.features), dtype=np.int64)
+    for place, parts in enumerate(parts_of_columns(part.cohort)):
         columns[list(parts)] = place
     scores = np.column_stack([normal_scores(column) for column in wholes])
     ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
@@ -322,6 +321,8 @@ _LEVELS = np.geomspace(_LOWEST * _VALLEY, _VALLEY, 40)
 _NARROWEST, _WIDEST = 0.1, 3.0
 """Bounds of the bandwidth, in standard deviations."""
 _HALVINGS = 10
+_LARGEST_SCORE, _CELLS_OF_A_SCORE = 8, 256
+"""Range of latent scores whose shares of the population are counted, and cells in one standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -336,13 +337,13 @@ class SmoothedPopulation(OnePopulation):
     """(N, D) what is left of their scores."""
     bandwidth: float
     """h in the plane of the axes."""
-    quantiles: Array
-    """(M, D) sorted latent draws of each feature."""
+    below: Array
+    """(C, D) share of the population below each cell of latent scores."""
 
     def shares(self, latent: Array) -> Array:
         """Return the share of the observed values of the population below each latent score, float64 (N, D)."""
-        columns = zip(self.quantiles.T, (~np.isnan(self.quantiles)).sum(axis=0), latent.T, strict=True)
-        return np.column_stack([(np.searchsorted(sample[:n], column) + 0.5) / (n + 1) for sample, n, column in columns])
+        cells = np.clip((latent + _LARGEST_SCORE) * _CELLS_OF_A_SCORE, 0, len(self.below) - 1).astype(np.int64)
+        return np.take_along_axis(self.below, cells, axis=0)
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
@@ -374,12 +375,15 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
         within=within,
         beside=scores - within @ axes.T,
         bandwidth=one_peak_bandwidth(within),
-        quantiles=scores,
+        below=scores,
     )
     normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     chosen = rng.integers(len(scores), size=len(normals))
     latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))
-    return replace(population, quantiles=np.sort(latent, axis=0))
+    edges = np.arange(2 * _LARGEST_SCORE * _CELLS_OF_A_SCORE) / _CELLS_OF_A_SCORE - _LARGEST_SCORE
+    columns = zip(np.sort(latent, axis=0).T, (~np.isnan(latent)).sum(axis=0), strict=True)
+    shares = [(np.searchsorted(column[:n], edges) + 0.5) / (n + 1) for column, n in columns]
+    return replace(population, below=np.column_stack(shares))
 
 
 def one_peak_bandwidth(plane: Array) -> float:

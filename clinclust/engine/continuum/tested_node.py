@@ -1,18 +1,9 @@
 """The test of one node of a merge tree: whether its split gains more than it would in one continuous population.
 
-SigClust (Liu, Hayes, Nobel and Marron 2008) asked along a tree (Kimes, Liu, Hayes and Marron 2017, *Statistical
-significance for hierarchical clustering*), with a Gaussian copula of the subjects' margins, correlations and missing
-values as the one population.
-
-G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`), g_2 that of the best division into two
-(also from the tree's own), and S_bk the gain in draw b of the one population, with mean m_k and standard deviation s_k:
-
-    T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_bk) / s_bk
-    z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
-
-with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
-where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
-same way. The p of the node is the smaller of that of the gains and twice that of the shape.
+T, M, z and p are those of `clinclust.distinct_subtypes`: gains of the best divisions into k = 2 .. k_max clusters
+(`profile`), and statistics of shape (`shape_of`), compared with those in draws of the one population. In M_b, means and
+standard deviations are those of the other draws, so that M_b varies as T does in one population. That p is at least the
+share of the draws with M_b >= T matters where few draws gain anything, so that M is far from normal.
 
 The standard error of z is about ((1 + z^2 / 2) / B)^(1/2) after B draws, so that all B_max draws would change it by
 
@@ -24,18 +15,18 @@ more is tested in 500 of them first, with 20 draws, and in more of them only if 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, count, islice, pairwise, starmap
 from operator import attrgetter
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr
 
 from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.continuum.null_cohorts import (
@@ -45,7 +36,9 @@ from clinclust.engine.continuum.null_cohorts import (
     nearest_correlation,
     normal_scores,
     one_population,
+    parts_of_columns,
     reliable_correlations,
+    scores_of,
     shape_of,
     smoothed_population,
     whole_columns,
@@ -70,14 +63,15 @@ SMALLEST_NODE = 10
 """Number of subjects below which a node is not tested."""
 LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
-MANY, FIRST_SAMPLE, _FIRST_BATCHES = 2000, 500, 2
+MANY, FIRST_SAMPLE, _FIRST_DRAWS = 2000, 500, 20
 """Number of subjects from which on a node is tested in a sample of the second size first: most are clear there; and the
-number of batches of draws of such a test."""
+number of draws of such a test."""
 _MOST_CLUSTERS = 8
-"""Largest k_max. Of a node of two clusters it is two: in 600 cohorts of ten kinds no verdict differs from that with
-three, which costs two thirds more."""
-_CHECKPOINTS = (10, 20, 30, 40, 50, 70, 100, 140)
+"""Largest k_max. Of a node of two clusters it is two: in 600 cohorts, no verdict differs from that with three."""
+_CHECKPOINTS = (5, 7, 10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
+_FEWEST_DRAWS = 10
+"""Number of draws before which a test only ends where z is far above that at the level: 10 after five, 6 after 7."""
 _STANDARD_ERRORS = 2.75
 """How far z is from its value at the level where a test ends early, in standard deviations of what would change it."""
 _LEAST_SPREAD = 0.1
@@ -162,11 +156,9 @@ class DrawPlan:
     """Whether the one population may have any shape (`smoothed_population`)."""
 
     def batches(self) -> Iterator[range]:
-        """Yield the numbers of the draws up to each checkpoint."""
-        first = 0
-        for last in (*(number for number in _CHECKPOINTS if number < self.n_draws), self.n_draws):
-            yield range(first, last)
-            first = last
+        """Return the numbers of the draws up to each checkpoint."""
+        ends = [0, *(number for number in _CHECKPOINTS if number < self.n_draws), self.n_draws]
+        return starmap(range, pairwise(ends))
 
     def decision(self, of_gain: Farthest, of_shape: Farthest, n_draws: int) -> bool | None:
         """Return whether p is below the level if more draws would not change this, else None."""
@@ -208,21 +200,23 @@ def _against_one_population(
 ) -> Generator[tuple[NodeTest, bool], None, None]:
     """Yield the test after each batch of draws, and whether it ends there."""
     most = min(node.n_clusters, _MOST_CLUSTERS)
-    if node.members.size >= MANY and plan.n_draws > _CHECKPOINTS[_FIRST_BATCHES - 1]:
+    if node.members.size >= MANY and plan.n_draws > _FIRST_DRAWS:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
-        *_, (found, decision) = islice(_tested(problem, few, most, plan, seed), _FIRST_BATCHES)
-        if decision:
-            yield found, True
-            return
+        for found, n_drawn, decision in _tested(problem, few, most, plan, seed):
+            if decision:
+                yield found, True
+                return
+            if n_drawn >= _FIRST_DRAWS:
+                break
     node = node.sample(LARGEST_NODE, np.random.default_rng(_stream(seed, _NODE)))
-    for batch, (found, decision) in zip(plan.batches(), _tested(problem, node, most, plan, seed), strict=False):
-        yield found, decision is not None or batch.stop == plan.n_draws
+    for found, n_drawn, decision in _tested(problem, node, most, plan, seed):
+        yield found, decision is not None or n_drawn == plan.n_draws
 
 
 def _tested(
     problem: Problem, node: Node, most: int, plan: DrawPlan, seed: np.random.SeedSequence
-) -> Iterator[tuple[NodeTest, bool | None]]:
-    """Yield the test of a node among all its subjects after each batch, and the decision of its plan."""
+) -> Iterator[tuple[NodeTest, int, bool | None]]:
+    """Yield the test of a node among all its subjects after each batch, the number of draws, and the decision."""
     part = problem.restricted_to(node.members)
     # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
     rng = np.random.default_rng(_POPULATION)
@@ -239,9 +233,10 @@ def _tested(
             plan.advance()
         of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
         decision = plan.decision(of_gain, of_shape, len(expected))
-        yield node_test(of_gain, of_shape, node.members.size), decision
-        if decision is not None:
-            return
+        if decision or len(expected) >= min(_FEWEST_DRAWS, plan.n_draws):
+            yield node_test(of_gain, of_shape, node.members.size), len(expected), decision
+            if decision is not None:
+                return
 
 
 def node_test(of_gain: Farthest, of_shape: Farthest, n_subjects: int) -> NodeTest:
@@ -330,8 +325,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
             halves = [part.restricted_to(np.flatnonzero(labels == half)) for half in (cluster, len(gains))]
             divisions[cluster], after = (best_division(half) for half in halves)
             divisions.append(after)
-    gain_of = np.array(gains or [0.0])
-    gain_of = np.concatenate([gain_of, np.full(most_clusters - 1 - gain_of.size, gain_of[-1])])
+    gain_of = np.pad(gains or [0.0], (0, most_clusters - 1 - max(len(gains), 1)), mode="edge")
     if gains:
         gain_of[-1] = max(gain_of[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - one)
     return gain_of, first
@@ -412,52 +406,40 @@ def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
 # This p is too large where one tail is long, as that of a severity that few have: of the axes of ten skewed severities
 # (60 cohorts each), 1% have a p below .05. It is too small where the top is flat, as that of a uniform severity: of 240
 # cohorts, 9% are below .017. Without a long tail, the dip must therefore also be larger than that of most uniform
-# samples (`TAIL_COUNTS`). Of 60 cohorts of each kind, a gap is seen in:
-#
-#     a uniform severity, N 200 and 400 (12 measurements), 1,000, 300 (six)   .02  .02  .07  .08
-#     groups 3.3 SD apart, N 400; 3.6 SD, N 200; 4 SD in 2 of 8, N 200        .93  .87  .82
-#     a tenth 5 SD away, a fifth 4 SD, three tenths 3.5 SD; N 400             .92  .87  .70
+# samples (`TAIL_COUNTS`; benchmarks/gaps.py). A peak counts if 3% of the subjects lie between its valleys: outliers are
+# no group.
 #
 # The groups are those that are asked about. Divided anew in each fold, two diseases whose severity varies more than
-# they differ fall into mild and severe, between which there is no gap. Of 40 cohorts of 400 with 12 measurements and
-# two groups 3.3 SD apart, 72% have a gap at .02 so, and 53% divided anew; of one severity, normal or skewed, none.
-#
-# A peak counts if 3% of the subjects lie between its valleys: outliers are no group.
+# they differ fall into mild and severe, between which there is no gap.
 #
 # The features are normal scores, in which a small group of high and scattered values has a peak, as liver enzymes in
 # cirrhosis. Ranks close a gap that one or two measurements have. Where a third of the features are measurements, it is
 # therefore also looked for among these alone, on their own scale: of 30 cohorts of 200 with eight measurements, of
-# which two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores; of 400 with 12 that differ
-# little each, 3.3 SD in all, 93% and 87%; of one severity, normal or skewed, none.
+# which two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores.
 #
 # Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Discrete features are
 # therefore left out of scores if they are a third or less. If they are more, h must also exceed those of cohorts drawn
 # from the subjects' own distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought,
 # and the column of levels that the halves follow is left out. h, the dip and Silverman's p are each compared with a
-# milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power. Of 20 cohorts
-# of 200 with two groups 4 SD apart in mixed columns, 70% have a gap so, and 55% with h above all. A severity so strong
-# that features correlate by .6 and yes/no findings lie at its ends has one in 13% of 30.
+# milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power.
 #
 # Missing values blur a place: of groups d apart, the subject whose features hold a share s of d^2 has a log odds whose
 # mean is s times that of the others. Its log odds are divided by s, so that each group has one place, and subjects who
-# lack much of d^2 are left out. Of 60 cohorts of 400 with two groups 3.3 SD apart and a fifth of the measurements
-# missing, 70% have a gap so, and 57% without either; of a tenth 5 SD away 93% and 85%; of a uniform severity 7% and 5%.
+# lack much of d^2 are left out.
 #
 # All p are sequential (Besag and Clifford 1991, *Sequential Monte Carlo p-values*, Biometrika 78, 301-304): draws go on
 # while the share that is as extreme is near the level.
 
 _FOLDS = 10
 _FOLDINGS = 3
-"""How often the subjects are dealt into folds. In 120 cohorts of six kinds each (two groups 3.3 to 4 SD apart, uniform
-and skewed severities; N 200 and 400, 12 measurements), two seeds disagree in 4.4% of verdicts with one folding, and in
-2.2% with three or five; the rates are the same."""
+"""How often the subjects are dealt into folds. In 120 cohorts of six kinds, two seeds disagree in 4.4% of verdicts with
+one folding, and in 2.2% with three or five; the rates are the same."""
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
-_OF_SAMPLES, _OF_COHORTS = (4999, 3.0), (100, 1.5)
+_OF_SAMPLES, _OF_COHORTS, _FEW_COHORTS = (4999, 3.0), (100, 1.5), 10
 """Largest number of samples, and of cohorts with which h is compared, and how many standard errors the share of extreme
-ones is from the level where they end: without any at .05, after 181 and 46. At the level, p has a coefficient of
-variation of .11 after 4,999 samples, and .24 after 999."""
+ones is from the level where they end: without any at .05, after 181 and 46. Few are enough if h is far above."""
 LONG_TAIL = 0.5
 """Absolute skewness of places above which one tail is long."""
 TAIL_COUNTS = 0.6
@@ -470,15 +452,15 @@ MIXED = 1.0, 0.3
 _FEW_DISCRETE = 1.0 / 3.0
 """Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
 _TELLS = 0.2
-"""Share of variance within two halves below which a column of levels tells them: at .19, 19 of 20 have the level of
-their half. It makes a gap by itself, as sex does between men and women."""
+"""Share of variance within two halves below which a column of levels tells them, and makes a gap by itself, as sex."""
 _LEAST_INFORMATION = 0.8
-"""Least share of d^2 that the features of a subject hold, as a multiple of the median share. Of 40 cohorts with groups
-3.3 SD apart, 70% have a gap in measurements at .8, and 60% if all count; of a tenth 5 SD away 90 and 83%."""
+"""Least share of d^2 that the features of a subject hold, as a multiple of the median share."""
 _LEAST_MEASURED = 1.0 / 3.0
 """Least share of measurements among the features."""
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
+_AT_ONCE = 32
+"""Number of samples that are drawn together."""
 _ENDS = 4.0
 """Where measurements are cut, in robust standard deviations from the median, half the distance of the quantiles .16 and
 .84: gross errors would be the axis."""
@@ -493,15 +475,24 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     if np.isnan(scores).any():
         filled, information = with_information(scores, halves)
     least = _LEAST_INFORMATION * float(np.median(information))
-    places = np.zeros(len(filled))
+    places, of_all = np.zeros(len(filled)), _moments(filled, halves)
     for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
         for number in range(_FOLDS):
-            others, left_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            if not 0 < halves[others].sum() < others.size:
+            left_out = fold == number
+            own = _moments(filled[left_out], halves[left_out])
+            counts, sums, products = (every - part for every, part in zip(of_all, own, strict=True))
+            if counts.min() == 0:
                 return np.zeros(len(filled)), np.arange(len(filled))
-            axis, middle, spread = _discriminant(filled[others], halves[others])
+            axis, middle, spread = _discriminant(counts, sums, products)
             places[left_out] += (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
     return places / np.maximum(information, least or 1.0), np.flatnonzero(information >= least)
+
+
+def _moments(scores: Array, halves: Labels) -> tuple[Array, Array, Array]:
+    """Return number (2,), sums (2, D) and sums of products (2, D, D) of scores in two halves; exact of whole steps."""
+    groups = [scores[halves == half] for half in (0, 1)]
+    counts = np.array([float(len(group)) for group in groups])
+    return counts, np.array([group.sum(axis=0) for group in groups]), np.array([group.T @ group for group in groups])
 
 
 def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
@@ -518,22 +509,17 @@ def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
     both = [scores - means.mean(axis=0), np.where(np.isnan(scores), np.nan, apart)]
     filled, expected = np.split(with_expectations(np.concatenate(both), within), 2)
     weights = np.linalg.solve(within, apart)
-    return filled, np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
+    return np.rint(filled), np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
 
 
-def _discriminant(scores: Array, labels: Labels) -> tuple[Array, float, float]:
-    """Return the discriminant axis of two groups (D,), the place midway between them, and the spread within them."""
-    groups = [scores[labels == group] for group in (0, 1)]
-    means = [group.mean(axis=0) for group in groups]
-    within = np.zeros((scores.shape[1], scores.shape[1]))
-    for group, mean in zip(groups, means, strict=True):
-        off = group - mean
-        within += np.einsum("ij,ik->jk", off, off)
-    within /= max(len(scores) - 2, 1)
+def _discriminant(counts: Array, sums: Array, products: Array) -> tuple[Array, float, float]:
+    """Return the discriminant axis (D,) of two groups with these moments, their middle and the spread within them."""
+    means = sums / counts[:, None]
+    within = (products - means[:, :, None] * sums[:, None, :]).sum(axis=0) / max(counts.sum() - 2.0, 1.0)
     within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1e-9)
-    axis = np.linalg.solve(within, means[1] - means[0])
-    middle = float((axis * (means[0] + means[1])).sum()) / 2.0
-    return axis, middle, max(float(np.sqrt(np.einsum("j,jk,k->", axis, within, axis))), 1e-12)
+    apart = means[1] - means[0]
+    axis = np.linalg.solve(within, apart)
+    return axis, float((axis * means.sum(axis=0)).sum()) / 2.0, max(float(np.sqrt((axis * apart).sum())), 1e-12)
 
 
 def distance_between(columns: Array, halves: Labels, rng: np.random.Generator) -> float:
@@ -550,21 +536,22 @@ def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) 
         return 1.0, 0.0
     x = (places - places.mean()) / spread
     h = critical_bandwidth(x)
-    shrink = 1.0 / np.sqrt(1.0 + h**2)
 
-    def has_more() -> bool:
-        sample = x[rng.integers(x.size, size=x.size)]
-        mean = sample.mean()
-        return count_peaks(mean + (sample - mean + h * rng.standard_normal(x.size)) * shrink, h, _LEAST_MASS) > 1
+    def numbers_of_peaks() -> Iterator[int]:
+        while True:
+            samples = x[rng.integers(x.size, size=(_AT_ONCE, x.size))]
+            means = samples.mean(axis=1, keepdims=True)
+            samples = means + (samples - means + h * rng.standard_normal(samples.shape)) / np.sqrt(1.0 + h**2)
+            yield from (count_peaks(sample, h, _LEAST_MASS) for sample in samples)
 
-    return share_as_extreme(has_more, level, *_OF_SAMPLES), h
+    return share_as_extreme(numbers_of_peaks(), 2, level, *_OF_SAMPLES), h
 
 
-def share_as_extreme(draw: Callable[[], bool], level: float, most: int, n_errors: float) -> float:
-    """Return the share of extreme draws; they end where it is so many standard errors above or below the level."""
+def share_as_extreme(draws: Iterable[float], observed: float, level: float, most: int, n_errors: float) -> float:
+    """Return the share of draws not below what was observed; they end so many standard errors from the level."""
     n_extreme = 0
-    for n_drawn in range(1, most + 1):
-        n_extreme += draw()
+    for n_drawn, drawn in enumerate(islice(draws, most), start=1):
+        n_extreme += drawn >= observed
         expected = level * n_drawn
         if abs(n_extreme - expected) > n_errors * np.sqrt(max(n_extreme, expected)):
             break
@@ -573,8 +560,8 @@ def share_as_extreme(draw: Callable[[], bool], level: float, most: int, n_errors
 
 def p_of_flat_top(places: Array, rng: np.random.Generator, level: float) -> float:
     """Return the share of uniform samples with as large a dip as places (M,)."""
-    distance = dip(np.sort(places))
-    return share_as_extreme(lambda: dip(np.sort(rng.random(places.size))) >= distance, level, *_OF_SAMPLES)
+    dips = (dip(np.sort(rng.random(places.size))) for _ in count())
+    return share_as_extreme(dips, dip(np.sort(places)), level, *_OF_SAMPLES)
 
 
 def p_of_no_gap(
@@ -598,34 +585,46 @@ def critical_bandwidth(x: Array) -> float:
     return high
 
 
-def p_of_gap(population: OnePopulation, halves: Labels, rng: np.random.Generator, level: float) -> float:
-    """Return p of no gap along the axis between the two halves, int64 (M,), of the subjects of a population.
+def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
+    """Return p of no gap along the axis between two halves, int64 (M,), in normal scores of all features.
 
     Above the level, the p of the places alone.
     """
-    discrete = is_discrete(population.part.cohort)
+    discrete, scores = is_discrete(part.cohort), scores_of(part.cohort)
     has_few = discrete.mean() <= _FEW_DISCRETE
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    places, clear = places_on_axis(find_telling_scores(population.scores, discrete, halves), halves, rng, n_foldings)
+    places, clear = places_on_axis(find_telling_scores(scores, discrete, halves), halves, rng, n_foldings)
     p, h = p_of_no_gap(places[clear], rng, level, FLAT_TOP if has_few else MIXED)
     if has_few or p >= level:
         return p
-    of_one_peak = smoothed_population(population, rng)
+    of_one_peak = smoothed_population(one_population(part, rng), rng)
 
-    def has_wider() -> bool:
-        drawn, scores = of_one_peak.draw(rng)
-        parts = best_division(drawn).labels
-        places, clear = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
-        spread = float(places[clear].std())
-        return spread > 0.0 and critical_bandwidth((places[clear] - places[clear].mean()) / spread) >= h
+    def log_bandwidths() -> Iterator[float]:
+        while True:
+            drawn, scores = of_one_peak.draw(rng)
+            parts = best_division(drawn).labels
+            places, clear = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
+            spread = float(places[clear].std())
+            yield np.log(critical_bandwidth((places[clear] - places[clear].mean()) / max(spread, 1e-9)))
 
-    return max(p, TAIL_COUNTS * share_as_extreme(has_wider, level / TAIL_COUNTS, *_OF_COHORTS))
+    return max(p, TAIL_COUNTS * p_of_bandwidth(np.log(h), log_bandwidths(), level / TAIL_COUNTS))
+
+
+def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> float:
+    """Return p of a log critical bandwidth among those of cohorts without a gap.
+
+    They are about normal: no more than ten are drawn if p by their t distribution is below a fifth of the level.
+    """
+    few = np.array(list(islice(drawn, _FEW_COHORTS)))
+    t = (observed - few.mean()) / max(few.std(ddof=1), 1e-9) / np.sqrt(1.0 + 1.0 / few.size)
+    p = float(stdtr(few.size - 1, -t))
+    return p if p < level / 5.0 else share_as_extreme(chain(few, drawn), observed, level, *_OF_COHORTS)
 
 
 def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
     """Return whether each feature is discrete, or has a discrete part, (D,)."""
     n_discrete = cohort.arrays.codes.shape[1]
-    return np.array([min(parts) < n_discrete for parts in whole_columns(cohort)[1]])
+    return np.array([min(parts) < n_discrete for parts in parts_of_columns(cohort)])
 
 
 def are_measurements(discrete: NDArray[np.bool_]) -> bool:
@@ -653,7 +652,7 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> 
 
     Measurements are cut far from the median, and then standardised; of other features these are normal scores.
     """
-    scores = whole_columns(cohort)[0]
+    scores = whole_columns(cohort)
     for place, column in enumerate(scores):
         if discrete[place]:
             scores[place] = normal_scores(column)
@@ -665,21 +664,20 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> 
     return np.column_stack(scores)
 
 
-def p_of_gap_in(
-    problem: Problem, node: Node, seed: np.random.SeedSequence, level: float, *, in_measurements: bool = False
-) -> float:
-    """Return p of no gap along the axis between the halves of a node of a problem at coarsening 1 (`p_of_gap`).
-
-    In normal scores of all features or, with `in_measurements`, on the own scale of measurements; 1 with too few.
-    """
-    rng = np.random.default_rng(seed)
-    node = node.sample(LARGEST_NODE, rng)
-    part = problem.restricted_to(node.members)
-    if not in_measurements:
-        return p_of_gap(one_population(part, rng), node.halves, rng, level)
+def p_of_gap_in_measurements(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
+    """Return p of no gap along the axis between two halves, on the own scale of measurements; 1 with too few."""
     discrete = is_discrete(part.cohort)
     if not are_measurements(discrete):
         return 1.0
     scores = scores_on_own_scales(part.cohort, discrete)[:, ~discrete]
-    places, clear = places_on_axis(scores, node.halves, rng, _FOLDINGS)
+    places, clear = places_on_axis(scores, halves, rng, _FOLDINGS)
     return p_of_no_gap(places[clear], rng, level)[0]
+
+
+def p_of_gap_between(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:
+    """Return p of no gap between the halves of a node, in measurements or else in scores; coarsening is 1."""
+    rng = np.random.default_rng(seed)
+    node = node.sample(LARGEST_NODE, rng)
+    part = problem.restricted_to(node.members)
+    p = p_of_gap_in_measurements(part, node.halves, rng, level)
+    return p if p < level else min(p, p_of_gap(part, node.halves, rng, level))

@@ -57,9 +57,12 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
     return largest
 
 
-_CELLS, _PADDING, _REACH = 512, 3.0, 7.5
-"""Cells of the density estimate, and the bandwidths by which it reaches beyond the sample, and its kernel at most."""
-_NOTHING = 1e-9  # share of the highest density that counts as none, also as a slope between two cells
+_MOST_CELLS, _CELLS_OF_H = 512, 16.0
+"""Cells of the density estimate at most, and of a bandwidth at least, unless there are too many."""
+_PADDING, _REACH = 3.0, 7.5
+"""Bandwidths by which the density estimate reaches beyond the sample, and its kernel."""
+_NOTHING = 1e-9
+"""Share of the highest density below which a density, or a slope from one cell to the next, counts as none."""
 
 
 @kernel
@@ -69,26 +72,28 @@ def count_peaks(places: Array, h: float, least_mass: float) -> int:
     for place in places:
         low, high = min(low, place), max(high, place)
     low -= _PADDING * h
-    width = (high + _PADDING * h - low) / _CELLS
-    counts = np.zeros(_CELLS)
+    high += _PADDING * h
+    n_cells = min(int((high - low) / h * _CELLS_OF_H) + 1, _MOST_CELLS)
+    width = (high - low) / n_cells
+    counts = np.zeros(n_cells)
     for place in places:
-        counts[min(int((place - low) / width), _CELLS - 1)] += 1.0
-    reach = min(int(_REACH * h / width), _CELLS - 1)
+        counts[min(int((place - low) / width), n_cells - 1)] += 1.0
+    reach = min(int(_REACH * h / width), n_cells - 1)
     heights = np.empty(2 * reach + 1)
     for i in range(heights.size):
         heights[i] = np.exp(-0.5 * ((i - reach) * width / h) ** 2)
-    padded = np.zeros(3 * _CELLS)  # so that no kernel ends at a border
-    for cell in range(_CELLS):
+    padded = np.zeros(3 * n_cells)  # so that no kernel ends at a border
+    for cell in range(n_cells):
         if counts[cell] > 0.0:
-            around = padded[_CELLS + cell - reach : _CELLS + cell + reach + 1]
+            around = padded[n_cells + cell - reach : n_cells + cell + reach + 1]
             for i in range(heights.size):
                 around[i] += counts[cell] * heights[i]
-    density, highest = padded[_CELLS : 2 * _CELLS], 0.0
+    density, highest = padded[n_cells : 2 * n_cells], 0.0
     for height in density:
         highest = max(highest, height)
     least, fewest = _NOTHING * highest, least_mass * places.size
     n_peaks, mass, is_falling = 0, 0.0, False
-    for cell in range(_CELLS - 1):
+    for cell in range(n_cells - 1):
         mass += counts[cell]
         slope = max(density[cell + 1], least) - max(density[cell], least)
         if slope >= least and is_falling:  # behind a valley
@@ -96,4 +101,4 @@ def count_peaks(places: Array, h: float, least_mass: float) -> int:
             mass = 0.0
         if abs(slope) >= least:
             is_falling = slope < 0.0
-    return max(n_peaks + int(mass + counts[_CELLS - 1] >= fewest), 1)
+    return max(n_peaks + int(mass + counts[n_cells - 1] >= fewest), 1)

@@ -4,19 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.signal import find_peaks
-from scipy.stats import gaussian_kde, kstest, skew, spearmanr
+from scipy.stats import gaussian_kde, kstest, skew, spearmanr, ttest_ind
 
 import clinclust as cc
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.tested_node import (
-    Node,
     best_division,
     critical_bandwidth,
     distance_between,
     is_discrete,
+    p_of_bandwidth,
     p_of_flat_top,
     p_of_gap,
-    p_of_gap_in,
+    p_of_gap_in_measurements,
     p_of_no_gap,
     p_of_one_peak,
     places_on_axis,
@@ -44,7 +44,7 @@ def population_of(values, likelihood="gaussian", **more):
 def p_of(values, seed=0, halves=None, **more):
     population = population_of(values, **more)
     halves = best_division(population.part).labels if halves is None else halves[population.part.cohort.order]
-    return p_of_gap(population, halves, np.random.default_rng(seed), LEVEL)
+    return p_of_gap(population.part, halves, np.random.default_rng(seed), LEVEL)
 
 
 @pytest.mark.parametrize("h", [0.3, 0.6, 1.0])
@@ -66,8 +66,9 @@ def test_at_the_critical_bandwidth_the_last_two_peaks_become_one():
 
 def test_one_peak_and_two():
     rng = np.random.default_rng(2)
-    assert p_of_one_peak(rng.normal(size=400), rng)[0] > 0.05
-    assert p_of_one_peak(np.append(rng.normal(size=395), np.full(5, 9.0)), rng)[0] > 0.05  # far values are no group
+    one = rng.normal(size=400)
+    assert p_of_one_peak(one, rng)[0] > 0.05
+    assert p_of_one_peak(np.append(one[5:], np.full(5, 9.0)), rng)[0] > 0.05  # far values are no group
     assert p_of_one_peak(rng.normal(np.repeat([0.0, 4.0], 200)), rng, 0.01)[0] < 0.005
     assert p_of_one_peak(np.zeros(20), rng) == (1.0, 0.0)
 
@@ -146,9 +147,18 @@ def test_who_lacks_a_telling_feature_has_the_place_of_the_others_and_who_lacks_a
 
 @pytest.mark.parametrize(("n_extreme", "n_draws"), [(0, 181), (1_000, 10), (50, 999)])
 def test_draws_end_once_their_share_is_clear(n_extreme, n_draws):
-    draws = []
-    p = share_as_extreme(lambda: draws.append(1) or n_extreme * len(draws) % 1_000 < n_extreme, 0.05, 999, 3.0)
-    assert (len(draws), p) == (n_draws, pytest.approx(n_extreme / 1_000, abs=0.01))
+    left = iter([float(n_extreme * number % 1_000 < n_extreme) for number in range(1, 1_001)])
+    p = share_as_extreme(left, 1.0, 0.05, 999, 3.0)
+    assert (1_000 - len(list(left)), p) == (n_draws, pytest.approx(n_extreme / 1_000, abs=0.01))
+
+
+@pytest.mark.parametrize(("distance", "n_draws"), [(1.7, range(20, 101)), (6.0, range(10, 11))])
+def test_few_cohorts_are_drawn_where_the_bandwidth_is_far_above_theirs(distance, n_draws):
+    drawn = np.random.default_rng(1).normal(size=100)
+    left = iter(drawn)
+    p = p_of_bandwidth(distance, left, 0.05)
+    assert 100 - len(list(left)) in n_draws
+    assert p == pytest.approx(ttest_ind(drawn[:10], [distance]).pvalue / 2.0) if distance > 2.0 else p > 0.02
 
 
 def test_the_distance_of_groups_is_that_of_their_means_in_standard_deviations_along_the_best_axis():
@@ -182,8 +192,7 @@ def p_in_measurements(values, halves=None):
 
 
 def p_in_measurements_of(part, halves):
-    node = Node(np.arange(halves.size), halves, 2)
-    return p_of_gap_in(part, node, np.random.SeedSequence(0), LEVEL, in_measurements=True)
+    return p_of_gap_in_measurements(part, halves, np.random.default_rng(0), LEVEL)
 
 
 def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
