@@ -24,10 +24,6 @@ from xml.etree.ElementTree import Element, iterparse
 
 import numpy as np
 import pandas as pd
-from openpyxl.styles.numbers import is_date_format, is_timedelta_format
-from openpyxl.utils import get_column_letter
-from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
-from openpyxl.worksheet.cell_range import CellRange
 
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, missing_package, on_one_line
@@ -208,7 +204,7 @@ _BUILT_IN = {str(at): shown for shown, numbers in _XLSX["formats"].items() for a
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
-_MOST_ROWS, _COLUMNS = 1_048_576, {get_column_letter(number): number for number in range(1, 16_385)}  # of Excel
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
 _NUMBER_OF_ROW = re.compile(r"[0-9]{1,7}")
 _MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
 
@@ -244,10 +240,13 @@ class _Workbook:
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
         related = self._related(book)
         self.sheets: list[tuple[str, bool, str]] = []
-        self._epoch = WINDOWS_EPOCH
+        self._excel = package("openpyxl", "an xlsx file")
+        self._dates, self._letter_of = self._excel.utils.datetime, self._excel.utils.get_column_letter
+        self._columns = {self._letter_of(number): number for number in range(1, _MOST_COLUMNS + 1)}
+        self._epoch = self._dates.WINDOWS_EPOCH
         for tag, element in self._elements(book, "sheet", "workbookPr"):
             if tag == "workbookPr" and element.get("date1904") in _YES:
-                self._epoch = MAC_EPOCH
+                self._epoch = self._dates.MAC_EPOCH
             elif tag == "sheet":
                 relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
                 kind, part = related.get(relation, ("", ""))
@@ -256,12 +255,12 @@ class _Workbook:
         parts = dict(related.values())
         texts = self._elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
         self._shared = [_text_of(element) for _, element in texts]
-        shown, self._shown = dict(_BUILT_IN), {0: "number"}
+        shown, self._shown, formats = dict(_BUILT_IN), {0: "number"}, self._excel.styles.numbers
         for tag, element in self._elements(parts["styles"], "numFmt", "cellXfs") if "styles" in parts else ():
             if tag == "numFmt":
                 code = element.get("formatCode", "")
-                other = "date" if is_date_format(code) else "number"
-                shown[element.get("numFmtId", "")] = "duration" if is_timedelta_format(code) else other
+                other = "date" if formats.is_date_format(code) else "number"
+                shown[element.get("numFmtId", "")] = "duration" if formats.is_timedelta_format(code) else other
             elif numbers := [style.get("numFmtId", "0") for style in element if _local(style.tag) == "xf"]:
                 self._shown = {at: shown.get(number, "number") for at, number in enumerate(numbers)}
 
@@ -296,11 +295,11 @@ class _Workbook:
     def read_sheet(self, at: int, options: SheetOptions) -> TableRead:
         """Return the table of a sheet. A cell that could be wrong is refused or reported."""
         rows, last, faults, errors = options.empty_sheet, 0, Places(), Places()
-        merged, hidden_rows = list[CellRange](), set[int]()
+        merged, hidden_rows = list[Any](), set[int]()
         for tag, element in self._elements(self.sheets[at][2], "row", "mergeCell"):
             if tag == "mergeCell":
                 with suppress(ValueError, TypeError):  # of whole rows, or nowhere
-                    merged.append(CellRange(element.get("ref", "")))
+                    merged.append(self._excel.worksheet.cell_range.CellRange(element.get("ref", "")))
                 continue
             stated, texts, column = element.get("r", str(last + 1)), list[str](), 0
             number = int(stated) if _NUMBER_OF_ROW.fullmatch(stated) else 0
@@ -308,8 +307,8 @@ class _Workbook:
                 faults[_MISPLACED].append(f"row {stated} after row {last}")
                 continue
             for cell in (child for child in element if _local(child.tag) == "c"):
-                place = cell.get("r") or f"{get_column_letter(column + 1)}{number}"
-                if (at_cell := _COLUMNS.get(place.removesuffix(stated), 0)) <= column:
+                place = cell.get("r") or f"{self._letter_of(column + 1)}{number}"
+                if (at_cell := self._columns.get(place.removesuffix(stated), 0)) <= column:
                     faults[_MISPLACED].append(place)
                     continue
                 column = at_cell
@@ -367,10 +366,10 @@ class _Workbook:
         if shown == "number":
             return text
         # Excel counts a 29 February 1900 that never was, as day 60.
-        is_date = days >= 0 and (self._epoch == MAC_EPOCH or not 60 <= days < 61)
+        is_date = days >= 0 and (self._epoch == self._dates.MAC_EPOCH or not 60 <= days < 61)
         if is_date or shown == "duration":
             with suppress(OverflowError):
-                return canonical_text(from_excel(days, self._epoch, timedelta=shown == "duration"))
+                return canonical_text(self._dates.from_excel(days, self._epoch, timedelta=shown == "duration"))
         errors[say("no_date")].append(place)
         return text
 
@@ -432,8 +431,11 @@ def read_by_calamine(path: Path, kind: str, options: SheetOptions) -> TableRead:
         rows, (cells, ranges) = options.empty_sheet, ask(str(at))
         for number, row in enumerate(cells, 1):
             rows.add(number, [cell if cell == "" or isinstance(cell, str) else canonical_text(cell) for cell in row])
+        of_cells = package("openpyxl.worksheet.cell_range", f"an {kind} file")
         with guarded(f"{kind} workbook", _REPAIR):  # merged cells beyond the last
-            merged = [CellRange(None, left + 1, top + 1, right + 1, end + 1) for (top, left), (end, right) in ranges]
+            merged = [
+                of_cells.CellRange(None, left + 1, top + 1, right + 1, end + 1) for (top, left), (end, right) in ranges
+            ]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
 

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from openpyxl.worksheet.cell_range import CellRange
 
 from clinclust.arrays import Mask
 from clinclust.data import data
@@ -21,6 +20,9 @@ from clinclust.files.cell_text import compile_short, is_blank, listed, numbers_o
 from clinclust.files.conditions import looks_like_date
 from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
 from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, ranges_of, texts_in
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.cell_range import CellRange
 
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1

@@ -233,7 +233,6 @@ def test_the_seed_is_that_of_the_model_or_the_given_one_and_threads_change_no_bi
     other = distinct_subtypes(model, frame, n_draws=20, random_state=5)
     assert other.test.random_seed == 5
     assert not np.array_equal(other.joins["expected"], distinct.joins["expected"])
-    np.testing.assert_array_equal(other.joins["gain"], distinct.joins["gain"])  # what is tested has no seed
     assert (other.labels == distinct.labels).all()  # nothing here is near the level
 
 

@@ -56,13 +56,10 @@ _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
 _PURSUED, _SWEEPS = 2, 7
 """How many divisions go on after their first sweep, and for how many sweeps at most."""
-_NO_NEW_CLUSTER = 1
-"""Value of `most_clusters` at which no subject opens a cluster."""
+_NO_NEW_CLUSTER = 1  # value of `most_clusters` at which no subject opens a cluster
 _POLISHING_SWEEPS = 4
-SMALLEST_NODE = 10
-"""Number of subjects below which a node is not tested."""
-LARGEST_NODE = 5000
-"""Number of subjects above which a node is tested in a sample of this size."""
+SMALLEST_NODE, LARGEST_NODE = 10, 5000
+"""Subjects below which a node is not tested, and above which it is tested in a sample of this size."""
 MANY, FIRST_SAMPLE, _FIRST_DRAWS = 2000, 500, 20
 """Number of subjects from which on a node is tested in a sample of the second size first: most are clear there; and the
 number of draws of such a test."""
@@ -79,12 +76,10 @@ _LEAST_SPREAD = 0.1
 _SHAPE_COUNTS = 2.0
 """Multiple of the p of the shape in that of a node: it divides at half of the level, so that with the gain, which is
 far below the level in one population, the level holds."""
-_LEAST_OF_SHAPE = 1e-3
-"""Least standard deviation of a statistic of shape."""
+_LEAST_OF_SHAPE = 1e-3  # least standard deviation of a statistic of shape
 _NODE, _DRAW, _FEW = 0, 1, 1 << 20
 """Spawn keys of the random numbers of the node itself, of its first draw, and of the first sample."""
-_POPULATION = 1933
-"""Seed of the normal draws with which the population is found."""
+_POPULATION = 1933  # seed of the normal draws with which the population is found
 
 
 @dataclass(frozen=True)

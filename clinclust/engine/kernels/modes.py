@@ -57,12 +57,9 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
     return largest
 
 
-_MOST_CELLS, _CELLS_OF_H = 512, 16.0
-"""Cells of the density estimate at most, and of a bandwidth at least, unless there are too many."""
-_PADDING, _REACH = 3.0, 7.5
-"""Bandwidths by which the density estimate reaches beyond the sample, and its kernel."""
-_NOTHING = 1e-9
-"""Share of the highest density below which a density, or a slope from one cell to the next, counts as none."""
+_MOST_CELLS, _CELLS_OF_H = (512, 16.0)  # cells of a density estimate at most, and of a bandwidth if not too many
+_PADDING, _REACH = 3.0, 7.5  # bandwidths by which the density estimate reaches beyond the sample, and its kernel
+_NOTHING = 1e-9  # share of the highest density that counts as none, also as a slope between two cells
 
 
 @kernel
