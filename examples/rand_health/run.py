@@ -81,7 +81,7 @@ def main() -> None:
     schema = cc.FeatureSchema.from_yaml(SCHEMA)
     frame = schema.validate(person_years())
     # The seed is fixed so that the report can be made again; other seeds differ in the small subtypes.
-    model = cc.MAPDP(schema, concentration=3.0, n_restarts=10, random_state=1).fit(frame)
+    model = cc.MAPDP(schema, concentration=3.0, n_restarts=10, random_state=0).fit(frame)
     associations = cc.validated_associations(model, frame)
     for name in ("subtypes.xlsx", "subtypes.html"):
         cc.write_report(model, frame, out / name, associations=associations, overwrite=True)
