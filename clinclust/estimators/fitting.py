@@ -469,8 +469,15 @@ _MOST_SUBJECTS = 4000
 """Number of subjects above which a systematic sample is taken."""
 
 _COLUMNS = {
-    **{"feature": str, "declared": str, "better": object, "evidence": float, "n_values": int},
-    **{"declared_groups": object, "better_groups": object, "is_misfit": bool, "schema_line": object},
+    "feature": str,
+    "declared": str,
+    "better": object,
+    "evidence": float,
+    "n_values": int,
+    "declared_groups": object,
+    "better_groups": object,
+    "is_misfit": bool,
+    "schema_line": object,
 }
 NOTHING_COMPARED = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()})
 """An empty table of `compared_likelihoods`."""

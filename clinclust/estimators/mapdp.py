@@ -71,8 +71,9 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
     `coarsening` and `block_weights` generalise the second line. Missing values are integrated out. Clusters that one
-    continuous population explains are merged to subtypes. `clinclust.methods.PublishedMAPDP` is the model of the paper;
-    docs/mapdp-parameters.md has the equations and measurements behind each parameter.
+    continuous population explains are merged to subtypes. The result depends neither on the order of subjects nor on
+    threads. `clinclust.methods.PublishedMAPDP` is the model of the paper; docs/mapdp-parameters.md has the equations
+    and measurements behind each parameter.
 
     Methods that take a table raise CohortError, with all failures, if it does not fit the schema. Before `fit`,
     attributes and other methods raise NotFittedError.

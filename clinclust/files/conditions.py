@@ -81,9 +81,9 @@ def _moment(text: str, order: DateOrder) -> float:
     if match is None or max(map(len, match.group("one", "three"))) < 4:
         return np.nan
     names = ("one", "two", "three") if len(match["one"]) == 4 else ("three", *_ORDERED[order])
-    parts = (int(match[name] or 0) for name in (*names, "hour", "minute", "second"))
+    year, month, day, hour, minute, second = (int(match[name] or 0) for name in (*names, "hour", "minute", "second"))
     try:
-        when = datetime.datetime(*parts)  # type: ignore[arg-type]
+        when = datetime.datetime(year, month, day, hour, minute, second)
     except ValueError:
         return np.nan
     return (when - datetime.datetime.min).total_seconds() + float(match["part"] or 0)
