@@ -136,11 +136,7 @@ class PairTests:
 
     def least_distinct(self, sides: Sequence[Side]) -> Join | None:
         """Return the most continuous of near groups that are not distinct; None if all are."""
-
-        def z_without_gap(pair: Join) -> float:
-            return self.begun(*pair).found.z if self.p_of_gap(*pair) >= DISTINCT_LEVEL else math.inf
-
-        pairs = sorted(self.nearest_pairs(sides, 1), key=z_without_gap)
+        pairs = sorted(self.nearest_pairs(sides, 1), key=lambda pair: self.begun(*pair).found.z)
         return next((pair for pair in pairs if self.p_of_any_shape(*pair) >= DISTINCT_LEVEL), None)
 
     def most_continuous(self, sides: Sequence[Side]) -> Join | None:
@@ -149,13 +145,12 @@ class PairTests:
         Those with a gap between them are not. Beyond the first draws, only the test with the largest p makes more,
         until it has ended above the level.
         """
-        pairs = (pair for pair in self.nearest_pairs(sides) if self.p_of_gap(*pair) >= DISTINCT_LEVEL)
-        candidates = {pair: self.begun(*pair) for pair in pairs}
+        candidates = {pair: self.begun(*pair) for pair in self.nearest_pairs(sides)}
         while candidates:
             best = max(candidates, key=lambda pair: candidates[pair].found.p)
             if not candidates[best].has_ended:
                 candidates[best].go_on()
-            elif candidates[best].found.p >= self.plan.significance_level:
+            elif candidates[best].found.p >= self.plan.significance_level and self.p_of_gap(*best) >= DISTINCT_LEVEL:
                 return best
             else:
                 del candidates[best]

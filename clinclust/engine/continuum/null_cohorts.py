@@ -14,7 +14,7 @@ from clinclust.arrays import Array, Labels, Whole, mid_ranks
 from clinclust.engine.kernels.modes import dip
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
-from clinclust.engine.problem.problem import Problem, patterns_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.schema.feature import pairs_of_parts
 
 # Normal scores of the features of given subjects, their correlations, and the subjects' first principal score.
@@ -25,6 +25,8 @@ from clinclust.schema.feature import pairs_of_parts
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
 _LEAST_EIGENVALUE = 0.02
+_LARGEST_STACK = 2**21
+"""Numbers in the matrices that are solved together, 16 MB."""
 _FEWEST_PAIRS = 5.0
 """A correlation of n pairs counts n / (n + this)."""
 SCORE_STEPS = 1024.0
@@ -108,13 +110,14 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
     if observed.all():
         return scores
     drawn, precision = with_correlation(normals, correlation), np.linalg.inv(correlation)
-    incomplete = np.flatnonzero(~observed.all(axis=1))
-    for seen, places in patterns_of(observed[incomplete]):
-        if seen.any():
-            at, there, absent = incomplete[places][:, None], np.flatnonzero(seen), np.flatnonzero(~seen)
-            weights = -np.linalg.solve(precision[absent[:, None], absent], precision[absent[:, None], there])
-            off = scores[at, there] - drawn[at, there]
-            drawn[at, absent] += np.einsum("ij,kj->ik", off, weights)
+    pull = np.einsum("ij,jk->ik", np.where(observed, scores - drawn, 0.0), precision)
+    n_missing = (~observed).sum(axis=1)
+    for number in range(1, n_missing.max() + 1):  # subjects who lack as many features are solved together
+        subjects = np.flatnonzero(n_missing == number)
+        for rows in np.array_split(subjects, 1 + subjects.size * number**2 // _LARGEST_STACK):
+            absent = np.nonzero(~observed[rows])[1].reshape(-1, number)
+            stack, at = precision[absent[:, :, None], absent[:, None, :]], (rows[:, None], absent)
+            drawn[at] -= np.linalg.solve(stack, pull[at][:, :, None])[:, :, 0]
     return np.where(observed, scores, drawn)
 
 

@@ -152,13 +152,14 @@ def test_draws_end_once_their_share_is_clear(n_extreme, n_draws):
     assert (1_000 - len(list(left)), p) == (n_draws, pytest.approx(n_extreme / 1_000, abs=0.01))
 
 
-@pytest.mark.parametrize(("distance", "n_draws"), [(1.7, range(20, 101)), (6.0, range(10, 11))])
-def test_few_cohorts_are_drawn_where_the_bandwidth_is_far_above_theirs(distance, n_draws):
-    drawn = np.random.default_rng(1).normal(size=100)
-    left = iter(drawn)
-    p = p_of_bandwidth(distance, left, 0.05)
-    assert 100 - len(list(left)) in n_draws
-    assert p == pytest.approx(ttest_ind(drawn[:10], [distance]).pvalue / 2.0) if distance > 2.0 else p > 0.02
+@pytest.mark.parametrize(("height", "n_draws"), [(1.75, range(20, 41)), (0.5, {10}), (6.0, {10})])
+def test_few_cohorts_are_drawn_where_the_bandwidth_is_far_from_theirs(height, n_draws):
+    squares = np.random.default_rng(1).normal(10.0, 1.0, size=40)
+    left = iter(np.sqrt(squares))
+    p = p_of_bandwidth(np.sqrt(10.0 + height), left, 0.05)
+    n_drawn = 40 - len(list(left))
+    assert n_drawn in n_draws
+    assert p == pytest.approx(ttest_ind([10.0 + height], squares[:n_drawn], alternative="greater").pvalue)
 
 
 def test_the_distance_of_groups_is_that_of_their_means_in_standard_deviations_along_the_best_axis():
