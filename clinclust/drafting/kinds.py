@@ -576,7 +576,7 @@ def _one_spelling(column: Column) -> dict[str, str]:
     first, meant, targets = dict[str, str](), dict[str, str](), list[str]()
     for place in np.argsort(-column.counts, kind="stable"):
         text = column.texts[place]
-        seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # none that nobody sees
+        seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # without invisible ones
         plain = unicodedata.normalize("NFKC", seen).translate(_PLAIN_SIGNS)
         target = first.setdefault(" ".join(plain.casefold().split()).rstrip("."), text)
         if target == text:

@@ -83,13 +83,13 @@ class Table:
 
     def __init__(self, drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         self.drafted, self.frame = drafted, frame
-        self.columns = [one.column for one in drafted]
-        self.by_name = {one.column.name: one for one in drafted}
+        self.columns = [draft.column for draft in drafted]
+        self.by_name = {draft.column.name: draft for draft in drafted}
         self.listed = count_words(self.by_name)
         if any(mentions(column.words, self.listed["event"]) for column in self.columns):
             self.listed["survival"] |= self.listed["survival.with_event"]
         self.note = noted_several_rows(frame)
-        self.has_row_names = any(one.feature.role == "id" for one in drafted)
+        self.has_row_names = any(draft.feature.role == "id" for draft in drafted)
         self.every = slice(None, None, 1 + len(frame) // _LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
@@ -593,7 +593,7 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a measurement of which some values are in another unit, as haemoglobins of 13 and of 130.
 
     They part at the widest gap of their logarithms into two groups of which one is the other converted as in
-    `clinclust/data/units.toml`: of one spread, with nobody between, and of some size. A marker that is high in one
+    `clinclust/data/units.toml`: of one spread, with no value between, and of some size. A marker that is high in one
     group of patients has no such conversion, another spread, or values between.
     """
     if one.typed is None or not one.feature.traits.is_continuous:
@@ -637,12 +637,12 @@ RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
     take_from(read_dictionaries, "by the data dictionary of its source"),
-    find_by_words("arm", "arm", lambda one: len(one.column.texts) <= _LIMITS.few),
+    find_by_words("arm", "arm", lambda draft: len(draft.column.texts) <= _LIMITS.few),
     find_by_words("allocation", "arm", _is_balanced, also="arm.beside"),
     find_by_words(
         "answer",
         "describe",
-        lambda one: not one.is_number and 2 <= len(one.column.texts) <= _LIMITS.most_answers,
+        lambda draft: not draft.is_number and 2 <= len(draft.column.texts) <= _LIMITS.most_answers,
         LOOKS["known_answer"],
     ),
     find_by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
@@ -652,7 +652,7 @@ RULES: tuple[Rule, ...] = (
     follow_up,
     events,
     visits,
-    find_by_words("visit", "time", lambda one: not one.is_count_from_0),  # of visits to a doctor
+    find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
     places,
     take_from(find_later_measurements, _LATER),
     measured_after_baseline,
@@ -667,12 +667,12 @@ RULES: tuple[Rule, ...] = (
 def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
     table = Table(drafted, frame)
-    may_change = [one for one in drafted if one.column.notes.role is None and one.column.texts]
+    may_change = [draft for draft in drafted if draft.column.notes.role is None and draft.column.texts]
     for rule in RULES:
-        for one in may_change:
-            if one.has_role or one.feature.role not in ("cluster", "ignore"):
+        for draft in may_change:
+            if draft.has_role or draft.feature.role not in ("cluster", "ignore"):
                 continue
-            with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
-                if (proposal := rule(one, table)) is not None:
-                    one.take_role(*proposal)
-                    table.decided.append(one)
+            with np.errstate(all="ignore"), surviving(draft.note_fault):  # cells may be of any size
+                if (proposal := rule(draft, table)) is not None:
+                    draft.take_role(*proposal)
+                    table.decided.append(draft)
