@@ -474,8 +474,8 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
         for number in range(_FOLDS):
             left_out = fold == number
-            own = _moments(filled[left_out], halves[left_out])
-            counts, sums, products = (every - part for every, part in zip(of_all, own, strict=True))
+            of_fold = _moments(filled[left_out], halves[left_out])
+            counts, sums, products = (every - part for every, part in zip(of_all, of_fold, strict=True))
             if counts.min() == 0:
                 return np.zeros(len(filled)), np.arange(len(filled))
             axis, middle, spread = _discriminant(counts, sums, products)
