@@ -27,7 +27,6 @@ Result = TypeVar("Result")
 
 TABLE = "a table of pandas, polars or pyarrow with one row for each subject"
 """What every function takes for a table; the end of the sentence "frame must be ..."."""
-_LIBRARIES = ("polars", "pyarrow")
 
 
 def is_partitioned(table: object) -> bool:
@@ -42,7 +41,7 @@ def in_pandas(table: Any) -> Any:
     Whole numbers of a column with missing values stay exact; they would become floats by default.
     """
     library = type(table).__module__.partition(".")[0]
-    if library not in _LIBRARIES:
+    if library not in ("polars", "pyarrow"):
         return table
     if type(table).__name__ == "LazyFrame":
         raise InputError("a LazyFrame of polars holds no rows yet: pass what its collect() returns")
@@ -61,37 +60,21 @@ def is_numbered(table: Any) -> bool:
 
 # Rules, and the decorator that checks arguments by them.
 
-_LONGEST_SHOWN = 200
-"""Longest value, in characters, that an error shows."""
-
 
 @dataclass(frozen=True)
 class Rule:
-    """The values that an argument accepts.
+    """The values that an argument accepts."""
 
-    Attributes
-    ----------
-    allowed : str
-        Completes the sentence "n_jobs must be ...".
-    accepts : callable
-        Whether a value can be used.
-    in_python : str
-        Further values, which options of the command line cannot have.
-    read : callable
-        What `accepting` hands to the function for a value: a table of another library as one of pandas.
-    """
-
-    allowed: str
+    allowed: str  # completes the sentence "n_jobs must be ..."
     accepts: Callable[[Any], bool]
-    in_python: str = ""
-    read: Callable[[Any], Any] = in_pandas
+    in_python: str = ""  # further values, which options of the command line cannot have
+    read: Callable[[Any], Any] = in_pandas  # what a function gets for a value: of another library a table of pandas
 
     def problems(self, name: str, value: object, *, is_option: bool = False) -> list[str]:
         """Return one sentence for each problem of a value, or of an option; empty if it can be used."""
         if self.accepts(value):
             return []
-        shown = repr(value) if len(repr(value)) <= _LONGEST_SHOWN else type(value).__name__
-        return [f"{name} must be {self.allowed}{'' if is_option else self.in_python}, not {shown}"]
+        return [f"{name} must be {self.allowed}{'' if is_option else self.in_python}, not {_without_data(value)}"]
 
     def or_none(self) -> Self:
         """Return this rule with None accepted as well."""
@@ -108,28 +91,28 @@ def accepting(**rules: Rule | None) -> Callable[[Callable[Parameters, Result]], 
     def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         parameters = signature(function)
         defaults = {name: parameter.default for name, parameter in parameters.parameters.items()}
-        annotations = {name: str(parameter.annotation) for name, parameter in parameters.parameters.items()}
-        kinds = {name: annotation.removesuffix(" | None") for name, annotation in annotations.items()}
-        of_annotations = {name: _BY_ANNOTATION[kind] for name, kind in kinds.items() if kind in _BY_ANNOTATION}
+        of_annotations = {name: _rule_of(parameter.annotation) for name, parameter in parameters.parameters.items()}
         checks = {name: rule for name, rule in (of_annotations | rules).items() if rule is not None}
-        optional = {name for name in checks if name not in rules and kinds[name] != annotations[name]}
 
         @wraps(function)
         def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
             bound = parameters.bind(*args, **kwargs)
-            problems = []
+            problems = list[str]()
             for name, value in bound.arguments.items():
-                if name in checks and value is not defaults[name] and not (value is None and name in optional):
-                    rule = checks[name]
-                    bound.arguments[name] = read = rule.read(value)
-                    if not rule.accepts(read):
-                        problems.append(f"{name} must be {rule.allowed}{rule.in_python}, not {_without_data(read)}")
+                if name in checks and value is not defaults[name]:
+                    bound.arguments[name] = checks[name].read(value)
+                    problems += checks[name].problems(name, bound.arguments[name])
             refuse(problems)
             return function(*bound.args, **bound.kwargs)
 
         return checked
 
     return decorated
+
+
+def _rule_of(annotation: object) -> Rule | None:
+    rule = _BY_ANNOTATION.get(str(annotation).removesuffix(" | None"))
+    return rule.or_none() if rule is not None and str(annotation).endswith(" | None") else rule
 
 
 def one_of(*words: str) -> Rule:
@@ -146,8 +129,8 @@ def _without_data(value: object) -> str:
     """Return a number or short text unchanged; otherwise the type, because the value may hold data of patients."""
     if _is_frame(value):
         return f"a DataFrame of {value.shape[1]} columns"  # type: ignore[attr-defined]
-    shown = isinstance(value, bool | int | float | str) and len(repr(value)) <= 40
-    return repr(value) if shown else type(value).__name__
+    is_shown = value is None or (isinstance(value, bool | int | float | str) and len(repr(value)) <= 40)
+    return repr(value) if is_shown else type(value).__name__
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -193,16 +176,6 @@ def _maps(key: Callable[[Any], bool], to: Callable[[Any], bool]) -> Callable[[An
     return lambda value: isinstance(value, Mapping) and all(map(key, value)) and all(map(to, value.values()))
 
 
-def _is_truth(value: object) -> bool:
-    import numpy as np
-
-    return isinstance(value, bool | np.bool_)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _is_random_state(value: object) -> bool:
     is_generator = _has("bit_generator", "integers")(value) or _has("get_state", "randint")(value)
     return value is None or is_whole(value, 0) or is_generator
@@ -219,10 +192,7 @@ def _generator(random_state: Any) -> Any:
 
 NOTHING = Rule("None", lambda value: value is None)
 FRAME = Rule(TABLE, _is_frame)
-_is_partitioned = _has("to_delayed", "npartitions")
-ANY_FRAME = Rule(
-    f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or _is_partitioned(value), read=in_pandas
-)
+ANY_FRAME = Rule(f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or is_partitioned(value))
 COMPARISONS = Rule("a DataFrame that compare_subtypes returned", _is_frame)
 WHOLE_COMPARISONS = Rule(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed", "at_ends"))
 WITHHELD = Rule("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
@@ -236,17 +206,14 @@ POSTERIOR = Rule("a GibbsDP", _has("membership_in"))
 METHOD_COMPARISON = Rule("a MethodComparison", _has("table", "models"))
 STABILITY = Rule("a Stability", _has("subtypes", "same_number", "sensitivity"))
 LABELS = Rule("one label for each subject", _is_column)
-ANY_LABELS = Rule(LABELS.allowed, lambda value: _is_column(value) or _is_partitioned(value))
-SIZES = Rule(
-    "a dictionary from the number of a subtype to its size or None",
-    _maps(is_whole, lambda value: value is None or is_whole(value)),
-)
+ANY_LABELS = Rule(LABELS.allowed, lambda value: _is_column(value) or _has("to_delayed", "npartitions")(value))
 BY_FEATURE = Rule("a dictionary by feature", lambda value: isinstance(value, Mapping))
 WHOLE = Rule("a whole number", is_whole)
+SIZES = Rule("a dictionary from the number of a subtype to its size or None", _maps(is_whole, WHOLE.or_none().accepts))
 NUMBER = Rule("a number", is_number)
-ON_OR_OFF = Rule("True or False", _is_truth)
-TEXT = Rule("a text", _is_text)
-TEXTS = Rule("a list of texts", _all_are(_is_text))
+ON_OR_OFF = Rule("True or False", lambda value: type(value).__name__ in ("bool", "bool_"))  # of Python or NumPy
+TEXT = Rule("a text", lambda value: isinstance(value, str))
+TEXTS = Rule("a list of texts", _all_are(TEXT.accepts))
 PATH = Rule("a path", lambda value: isinstance(value, str | os.PathLike))
 RANDOM_STATE = Rule(
     "a whole number from 0", _is_random_state, ", a numpy Generator or RandomState, or None", read=_generator
@@ -259,7 +226,7 @@ _BY_ANNOTATION = {
     "RandomState": RANDOM_STATE,
     "Mapping[Any, str]": Rule(
         "a dictionary from the number or code of a subtype, such as 1 or '1b', to its name",
-        _maps(lambda code: is_whole(code) or _is_text(code), _is_text),
+        _maps(either(WHOLE, TEXT).accepts, TEXT.accepts),
     ),
     "Axes": Rule("matplotlib Axes", _has("barh", "twinx", "figure")),
     "Sequence[str]": TEXTS,

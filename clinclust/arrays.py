@@ -23,8 +23,6 @@ Code = int | str
 RandomState = int | np.random.Generator | np.random.RandomState | None
 """A seed, as scikit-learn takes it; None for one of the operating system."""
 
-_GRADES = 127
-
 
 class Graded(NamedTuple):
     """Features as columns whose weighted squared correlations add up: ranks, or one indicator per nominal level."""
@@ -61,26 +59,16 @@ def whole_ranks(values: Array) -> Array:
     """Return mid-ranks scaled and rounded to whole numbers from -127 to 127; sums of their products are exact."""
     ranks = mid_ranks(values)
     middle = (ranks - 0.5) / max(int((~np.isnan(ranks)).sum()), 1)
-    return np.asarray(np.rint((2.0 * middle - 1.0) * _GRADES), dtype=np.float64)
+    return np.asarray(np.rint((2.0 * middle - 1.0) * 127.0), dtype=np.float64)
 
 
-class PairedMoments(NamedTuple):
-    """Moments of each column of one table with each column of another, over the rows in which both are observed."""
+def paired_moments(own: Array, other: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the number of rows, covariance, variance and other variance of pairs of columns, each (C_own, C_other).
 
-    n: Array  # the number of these rows, at least 1
-    covariance: Array
-    own_variance: Array  # of the column of the first table
-    other_variance: Array
-
-
-def paired_moments(own: Array, other: Array) -> PairedMoments:
-    """Return the moments (C_own, C_other) of pairs of columns of two tables (N, C), NaN = missing."""
+    The columns are those of two tables (N, C), NaN = missing; the rows, at least 1, are those with both values.
+    """
     (x, x_seen), (y, y_seen) = ((np.nan_to_num(table), (~np.isnan(table)).astype(np.float64)) for table in (own, other))
     n = np.maximum(x_seen.T @ y_seen, 1.0)
     x_mean, y_mean = x.T @ y_seen / n, x_seen.T @ y / n
-    return PairedMoments(
-        n=n,
-        covariance=x.T @ y / n - x_mean * y_mean,
-        own_variance=(x**2).T @ y_seen / n - x_mean**2,
-        other_variance=x_seen.T @ y**2 / n - y_mean**2,
-    )
+    variance, other_variance = (x**2).T @ y_seen / n - x_mean**2, x_seen.T @ y**2 / n - y_mean**2
+    return n, x.T @ y / n - x_mean * y_mean, variance, other_variance

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
 _LONGEST_NAME = 100
 _LONGEST_LIST = 3000
-_LONGEST_CHOICE = 200
 
 # Replace characters of the data that hide, reorder or command others.
 
@@ -64,16 +64,9 @@ def _sign(match: re.Match[str]) -> str:
 def shortened(text: str, width: int) -> str:
     """Return `text` on one line, visible, and cut to `width` columns; wide characters (Chinese) take two."""
     text = visible(" ".join(text.split()))
-    if _cells(text) <= width:
-        return text
-    text = text[:width]
-    while _cells(text) > width - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"
-
-
-def _cells(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    ends = list(accumulate(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text))
+    is_short = text == "" or ends[-1] <= width
+    return text if is_short else text[: sum(end < width for end in ends)].rstrip() + "…"
 
 
 # Suggest the nearest name for a misspelt word.
@@ -81,9 +74,7 @@ def _cells(text: str) -> int:
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice closest to `word` but for case and white space (`difflib` ratio of at least .6), or None."""
-    folded: dict[str, str] = {}
-    for choice in choices:
-        folded.setdefault(choice.strip().casefold(), choice)
+    folded = {choice.strip().casefold(): choice for choice in reversed([*choices])}  # the first of those that are alike
     matches = difflib.get_close_matches(word.strip().casefold()[:200], folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None
 
@@ -91,7 +82,7 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"``, or an empty text if no choice is close."""
     choice = nearest(word, choices)
-    return "" if choice is None else f" Did you mean {choice[:_LONGEST_CHOICE]!r}?"
+    return "" if choice is None else f" Did you mean {choice[:_LONGEST_NAME]!r}?"
 
 
 # Texts of cells in messages, which a summary for programs masks.
@@ -100,7 +91,7 @@ _CELLS: ContextVar[set[str] | None] = ContextVar("clinclust_cells", default=None
 
 
 def show_cells(text: str) -> str:
-    """Return a part of a message that shows texts of cells, and that `masking_cells` knows again."""
+    """Return a part of a message that shows texts of cells, and that `mask_cells` masks."""
     if (texts := _CELLS.get()) is not None:
         texts.add(text)
     return text
@@ -132,18 +123,11 @@ def mask_cells(value: Any, texts: Iterable[str]) -> Any:
 # Exceptions and warnings.
 
 
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[:length] + "..."
-
-
 def _list_problems(heading: str, lines: Sequence[str], attribute: str) -> tuple[str, str]:
     """Return a message of the heading and the first lines, each cut, and where Python has all of them."""
-    shown: list[str] = []
-    for line in lines[:_SHOWN_FAILURES]:
-        item = "  - " + _cut(line, _LONGEST_LINE).replace("\n", "\n      ")
-        if sum(map(len, shown)) + len(item) > _LONGEST_LIST:
-            break
-        shown.append(item)
+    cut = [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "..." for line in lines[:_SHOWN_FAILURES]]
+    items = ["  - " + line.replace("\n", "\n      ") for line in cut]
+    shown = [item for item, end in zip(items, accumulate(map(len, items)), strict=True) if end <= _LONGEST_LIST]
     if (n_more := len(lines) - len(shown)) == 0:
         return "\n".join([heading, *shown]), ""
     more = f"  ... and {n_more} more; repair these first, and look again"
@@ -156,7 +140,7 @@ class InputError(ValueError):
     `at_command_line` is the message without its end that only helps in Python.
     """
 
-    def __init__(self, message: str = "", *, in_python: str = "") -> None:
+    def __init__(self, message: str = "", in_python: str = "") -> None:
         self.at_command_line = visible(str(message))
         super().__init__(self.at_command_line + visible(in_python))
 
@@ -183,8 +167,7 @@ def not_fitted(message: str) -> NotFittedError:
 
 @cache
 def _both(theirs: type[Exception]) -> type[NotFittedError]:
-    reduced = {"__reduce__": lambda error: (not_fitted, error.args)}
-    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, **reduced})
+    return type("NotFittedError", (NotFittedError, theirs), {"__reduce__": lambda error: (not_fitted, error.args)})
 
 
 class MissingPackageError(ImportError):
@@ -222,8 +205,7 @@ class SchemaError(InputError):
         count = len(self.problems)
         subject = "The feature schema" if source is None else f"The feature schema {source}"
         heading = f"{subject} has {'a problem' if count == 1 else f'{count} problems'}:"
-        message, in_python = _list_problems(heading, self.problems, "problems")
-        super().__init__(message, in_python=in_python)
+        super().__init__(*_list_problems(heading, self.problems, "problems"))
 
 
 class CohortError(InputError):
@@ -259,27 +241,24 @@ class CohortError(InputError):
         subject = "The cohort" if source is None else f"The cohort {source}"
         heading = f"{subject} does not fit the schema; {count} problem{'' if count == 1 else 's'}:"
         shown = [_describe(failure) for failure in self.failures.head(_SHOWN_FAILURES).to_dict("records")]
-        message, in_python = _list_problems(heading, shown + [""] * (count - len(shown)), "failures")
-        super().__init__(message, in_python=in_python)
+        super().__init__(*_list_problems(heading, shown + [""] * (count - len(shown)), "failures"))
 
     @property
     def failure_cases(self) -> pd.DataFrame:
         """The first cell at fault of each failure, under the names of pandera."""
         import pandas as pd
 
-        names = {"expected": "check", "examples": "failure_case", "first_rows": "index"}
-        cases = self.failures[["column", *names]].rename(columns=names).astype(object)
-        for name in ("failure_case", "index"):
-            cases[name] = pd.Series([next(iter(cells), None) for cells in cases[name]], dtype=object)
-        contexts = ["DataFrameSchema" if column == "the table" else "Column" for column in cases["column"]]
-        cases.insert(0, "schema_context", contexts)
-        return cases
+        contexts = ["DataFrameSchema" if column == "the table" else "Column" for column in self.failures["column"]]
+        cases = {"schema_context": contexts, "column": self.failures["column"], "check": self.failures["expected"]}
+        for name, cells in (("failure_case", self.failures["examples"]), ("index", self.failures["first_rows"])):
+            cases[name] = [next(iter(of_failure), None) for of_failure in cells]
+        return pd.DataFrame(cases, dtype=object)
 
 
 def _describe(failure: dict[Hashable, Any]) -> str:
     partition = failure.get("partition", -1)
     where = "" if partition == -1 else f" ({partition if isinstance(partition, str) else f'partition {partition}'})"
-    column, rows = _cut(on_one_line(str(failure["column"])), _LONGEST_NAME), failure["rows"]
+    column, rows = shortened(str(failure["column"]), _LONGEST_NAME), failure["rows"]
     sentence = f"{column}{where}: expected {failure['expected']}"
     if rows:
         first = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])

@@ -13,19 +13,15 @@ from threading import Event, Thread
 logger = logging.getLogger("clinclust.progress")
 
 _REPORTED_AFTER = 1.0  # seconds
-_REPORTED_AGAIN = (10.0, 30.0, 60.0)
-"""Seconds after which a stage is reported again; the last is repeated."""
+_REPORTED_AGAIN = (10.0, 30.0)  # seconds; then after each minute
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Reports the stages of long work.
+    """Reports the stages of long work."""
 
-    `shown` is False for a part of a larger stage; `about` precedes the names of stages.
-    """
-
-    shown: bool = True
-    about: str = ""
+    shown: bool = True  # False for a part of a larger stage
+    about: str = ""  # before the names of the stages
 
     def within(self, about: str) -> Progress:
         """Return a Progress for the stages of a part of the work."""
@@ -44,9 +40,7 @@ class Progress:
 
         def announce() -> None:
             nonlocal n_lines
-            for after in chain(
-                (_REPORTED_AFTER,), _REPORTED_AGAIN, count(2 * _REPORTED_AGAIN[-1], _REPORTED_AGAIN[-1])
-            ):
+            for after in chain((_REPORTED_AFTER, *_REPORTED_AGAIN), count(60.0, 60.0)):
                 if ended.wait(max(0.0, began + after - time.monotonic())):
                     return
                 seconds = time.monotonic() - began if n_lines else 0.0

@@ -152,7 +152,7 @@ def leave_out(reason: str, *looks: str) -> Proposal:
 
 @dataclass(frozen=True)
 class Look:
-    """Something that fits a schema, but may make subtypes that are none."""
+    """Something that fits a schema, but may make subtypes that are artefacts."""
 
     columns: tuple[str, ...]  # in the order of the table; empty if it concerns the whole table
     what: str  # what was seen, as a sentence without a full stop
@@ -564,22 +564,21 @@ def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
 def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
     digits = re.compile(_LIMITS.digits)
-    found = {n for n in numbers.tolist() if n == -1.0 or digits.fullmatch(f"{abs(n):g}".replace(".", ""))}
-    usual = np.unique(numbers[~np.isin(numbers, list(found))])
-    for code in sorted(found, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
+    candidates = {n for n in numbers.tolist() if n == -1.0 or digits.fullmatch(f"{abs(n):g}".replace(".", ""))}
+    usual = np.unique(numbers[~np.isin(numbers, list(candidates))])
+    for code in sorted(candidates, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
         is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _LIMITS.far)
         if usual.size < 2 or (is_near and code not in _LIMITS.refusals):
             usual = np.append(usual, code)
-            found.discard(code)
-    if not found:
+            candidates.discard(code)
+    if not candidates:
         return set()
     low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
-    n_cells = {code: int(counts[numbers == code].sum()) for code in found}
-    are_whole = bool((usual % 1 == 0).all())
-    codes = {code for code in found if code > high and code not in _LIMITS.refusals}
-    codes |= {code for code in found if code < -1.0 and low - code > gap and low >= 0.0}
-    if not are_whole:  # of scores around 0, only a code that lies apart is one
-        codes |= {code for code in found if code < low - (high - low) / 2.0 and n_cells[code] > 1}
+    n_cells = {code: int(counts[numbers == code].sum()) for code in candidates}
+    codes = {code for code in candidates if code > high and code not in _LIMITS.refusals}
+    codes |= {code for code in candidates if code < -1.0 and low - code > gap and low >= 0.0}
+    if (usual % 1 != 0).any():  # of scores around 0, only a code that lies apart is one
+        codes |= {code for code in candidates if code < low - (high - low) / 2.0 and n_cells[code] > 1}
     elif n_cells.get(-1.0, 0) > 1 and low == 0.0 and usual.size >= 4:
         codes.add(-1.0)
     return codes

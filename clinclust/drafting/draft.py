@@ -220,8 +220,8 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
 def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping[str, str]) -> FeatureSchema:
     """Return the schema with these roles by name.
 
-    A feature that needs a likelihood for its role and has none is drafted by the values of its column alone; its
-    comment says so. SchemaError lists the unknown names and roles, and the columns whose values give no likelihood.
+    A feature without the likelihood that its role needs is drafted by the values of its column alone; its comment says
+    so. SchemaError lists the unknown names and roles, and the columns whose values give no likelihood.
     """
     problems = role_problems(roles, schema.names)
     notes, drafts, comments = notes_of(frame), dict[str, Feature](), dict(schema.comments)
@@ -318,24 +318,24 @@ def draft_schema(
     drafted = _draft_columns(frame, stages)
     with stages.stage("comparing columns"):
         blocks: dict[str, str] = {}  # a file may write the name of a block in several ways: `RR` and `rr`
-        for one in drafted:
-            block = one.feature.block
+        for draft in drafted:
+            block = draft.feature.block
             if block is not None and blocks.setdefault(block_key(block), block) != block:
-                one.extend(block=blocks[block_key(block)])
+                draft.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
         _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
-        schema = FeatureSchema([one.feature for one in drafted], rows=None if chosen is None else chosen.choice)
-        schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
+        schema = FeatureSchema([draft.feature for draft in drafted], rows=None if chosen is None else chosen.choice)
+        schema.comments.update({draft.column.name: draft.proposal.comment() for draft in drafted})
         if roles:
             schema = with_wanted_roles(schema, frame, roles)
         if len(schema.clustered) < 2:
             return schema
-        values = {one.column.name: one.typed for one in drafted if one.typed is not None}
+        values = {draft.column.name: draft.typed for draft in drafted if draft.typed is not None}
         of_draft = {name: values[name].set_axis(frame.index) for name in values if name not in roles}
-        repeats = redundancies(pd.DataFrame(of_draft), schema)
-        return applied(schema, [one for one in repeats if not set(one.described) & set(roles)])
+        findings = redundancies(pd.DataFrame(of_draft), schema)
+        return applied(schema, [finding for finding in findings if finding.target not in roles])
 
 
 def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]:
@@ -370,17 +370,17 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
     rows: some of those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
     """
     boxes: dict[str, list[DraftedColumn]] = {}
-    for one, after in zip_longest(drafted, drafted[1:]):
-        name, is_empty = one.column.name, one.column.codes < 0
+    for draft, after in zip_longest(drafted, drafted[1:]):
+        name, is_empty = draft.column.name, draft.column.codes < 0
         if match := _BOX.fullmatch(name):
-            boxes.setdefault(match["question"], []).append(one)
+            boxes.setdefault(match["question"], []).append(draft)
             continue
         is_state = name.endswith("_complete")
         if not is_state and (after is None or not is_empty.any() or (is_empty != (after.column.codes < 0)).any()):
             continue
         for question, of_question in list(boxes.items()):
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
-            in_form = without_tick & (is_empty | (_is_off(one.column) & is_state))
+            in_form = without_tick & (is_empty | (_is_off(draft.column) & is_state))
             n, n_empty = in_form.sum(), is_empty.sum()
             is_told = not in_form.all() if is_state else _LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
             if n > 0 and is_told:
@@ -405,22 +405,23 @@ def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
     The columns are called alike but for a number or a side, and rise with each other.
     """
     groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
-    for one in drafted:
-        words = name_words(one.column.name)
+    for draft in drafted:
+        words = name_words(draft.column.name)
         stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
-        if one.is_number and len(stem) < len(words) and set(one.proposal.fields) <= {"likelihood", "transform"}:
-            groups.setdefault(stem, []).append(one)
+        if draft.is_number and len(stem) < len(words) and set(draft.proposal.fields) <= {"likelihood", "transform"}:
+            groups.setdefault(stem, []).append(draft)
     for group in groups.values():
-        kinds = Counter(tuple(sorted(one.proposal.fields.items())) for one in group)
-        if len(kinds) < 2 or not all(rise_together(group[0], one) for one in group[1:]):
+        kinds = Counter(tuple(sorted(draft.proposal.fields.items())) for draft in group)
+        if len(kinds) < 2 or not all(rise_together(group[0], draft) for draft in group[1:]):
             continue
         fields = dict(kinds.most_common(1)[0][0])
-        if min(one.column.numbers.min() for one in group) <= 0.0:
+        if min(draft.column.numbers.min() for draft in group) <= 0.0:
             fields.pop("transform", None)
-        for one in group:
-            if one.proposal.fields != fields:
-                reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
-                one.make(partial(replace, one.proposal, fields=fields, reason=reason, probability=1.0, otherwise=""))
+        reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
+        change = partial(replace, fields=fields, reason=reason, probability=1.0, otherwise="")
+        for draft in group:
+            if draft.proposal.fields != fields:
+                draft.make(partial(change, draft.proposal))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -134,7 +134,7 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     Usable columns of the table, float64 (N, C), have an order.
     """
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
-    found: list[Formula] = []
+    solutions: list[Formula] = []
     unsolved = usable & (n_values > 1)
     for logs, values in ((False, table), (True, np.where(table > 0, table, np.nan))):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
@@ -149,12 +149,12 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
                     options = [target for target in sorted(members) if may_be_result[target]]
                     others = [[source for source in members if source != target] for target in options]
                     fits = map(partial(_fit_formula, values, logs=logs), options, others)
-                    found.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
-                    results.add(found[-1].target)
+                    solutions.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
+                    results.add(solutions[-1].target)
             # Only targets whose set has lost a column may have another one.
             targets = {members[0] for members in sets if not results.isdisjoint(members)} - results
             active[list(results)] = unsolved[list(results)] = False
-    return found
+    return solutions
 
 
 def _find_sets(values: Array, active: Whole, targets: list[int], logs: bool) -> list[tuple[int, ...]]:
@@ -256,15 +256,15 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     compared.
     """
     both = ~np.isnan(x) & ~np.isnan(y)
-    n, one, other = int(both.sum()), x[both], y[both]
-    x_values, x_codes = np.unique(one, return_inverse=True)
-    y_values, y_codes, counts = np.unique(other, return_inverse=True, return_counts=True)
+    n, x, y = int(both.sum()), x[both], y[both]
+    x_values, x_codes = np.unique(x, return_inverse=True)
+    y_values, y_codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     n_x, n_y = x_values.size, y_values.size
     if min(n_x, n_y) < 2:
         return None
     low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
     if (low != high).any():  # then y = a + b x in all subjects, up to the grids on which both are written
-        line = _fit_formula(np.column_stack([one, other]), 1, [0], logs=False) if all(number) else None
+        line = _fit_formula(np.column_stack([x, y]), 1, [0], logs=False) if all(number) else None
         return None if line is None or line.n_exact < n else Relation(n, "unit", line.evidence)
     changes = np.diff(low)
     monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())
@@ -279,7 +279,7 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
         )
     if n_x > n_y:
         how = "coarser" if is_binned else "levels"
-    elif np.array_equal(one, other):
+    elif np.array_equal(x, y):
         how = "equal"
     else:
         how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
@@ -291,8 +291,7 @@ def _find_ranges(group: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> 
 
     In `low` and `high`, int32 (N, C), a missing value is below, or above, all others; in the group it is -1.
     """
-    order = np.argsort(group, kind="stable")
-    order = order[np.count_nonzero(group < 0) :]
+    order = np.argsort(group, kind="stable")[np.count_nonzero(group < 0) :]
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     return np.minimum.reduceat(high[order], starts, axis=0), np.maximum.reduceat(low[order], starts, axis=0)
 
@@ -320,17 +319,18 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
         questions = (compared.find_determined, compared.find_computed, compared.find_nearly_same)
         for question in questions if len(compared.names) > 1 else ():
             with surviving(report):
-                results += question({name for one in results for name in (one.columns if one.block else one.described)})
+                results += question({name for finding in results for name in finding.described})
     position = {feature.name: place for place, feature in enumerate(schema)}
-    return sorted(results, key=lambda one: (position[one.columns[0]], one.columns))
+    return sorted(results, key=lambda finding: (position[finding.columns[0]], finding.columns))
 
 
 class _Compared:
     """The scores of the columns that are compared: (N, C) in a sample of the subjects."""
 
     def __init__(self, frame: pd.DataFrame, schema: FeatureSchema) -> None:
-        compared = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
-        present = [one for one in schema if one.name in frame and one.likelihood and one.role in compared]
+        roles = ("cluster", "outcome", "arm", "time", "site")  # a column of these has their role too
+        features = [feature for feature in schema if feature.likelihood and feature.role in roles]
+        present = [feature for feature in features if feature.name in frame]
         n_sampled = max(_LIMITS.fewest_sampled, min(_LIMITS.sampled, _LIMITS.most_cells // max(len(present), 1)))
         rows = np.random.default_rng(0).permutation(len(frame))[:n_sampled]
         sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
@@ -352,9 +352,9 @@ class _Compared:
         # The number of subjects and the rank correlation of columns in pairs, (C, C); 0 if unordered.
         ranks = pd.DataFrame(self.sample).rank().to_numpy()
         ranks = ranks - np.nanmean(ranks, axis=0)
-        self.n, covariance, own, other = paired_moments(ranks, ranks)
-        varying = (np.minimum(own, other) > 1e-9) & self.ordered & self.ordered[:, None]
-        self.r = np.where(varying, covariance / np.sqrt(np.where(varying, own * other, 1.0)), 0.0)
+        self.n, covariance, *variances = paired_moments(ranks, ranks)
+        varying = (np.minimum(*variances) > 1e-9) & self.ordered & self.ordered[:, None]
+        self.r = np.where(varying, covariance / np.sqrt(np.where(varying, np.multiply(*variances), 1.0)), 0.0)
         np.fill_diagonal(self.r, 0.0)
         self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
 
@@ -411,11 +411,11 @@ class _Compared:
     def find_computed(self, decided: set[str]) -> list[Redundancy]:
         """Return the columns that several others determine."""
         results = []
-        for one in formulas(self.sample, self._undecided(decided)):
-            among = f"in {'all' if one.n_exact == one.n else f'{one.n_exact:,} of'} {one.n:,} subjects{self.among}"
-            target, columns = self.names[one.target], self._in_order([one.target, *one.sources])
-            reason = f"{shortened(target)} is {one.how} {listed(self._in_order(one.sources))} {among}"
-            results.append(Redundancy(columns, "computed", reason, target))
+        for target, sources, how, n, n_exact, *_ in formulas(self.sample, self._undecided(decided)):
+            among = f"in {'all' if n_exact == n else f'{n_exact:,} of'} {n:,} subjects{self.among}"
+            name, columns = self.names[target], self._in_order([target, *sources])
+            reason = f"{shortened(name)} is {how} {listed(self._in_order(sources))} {among}"
+            results.append(Redundancy(columns, "computed", reason, name))
         return results
 
     def find_nearly_same(self, decided: set[str]) -> list[Redundancy]:

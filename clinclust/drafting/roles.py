@@ -83,13 +83,13 @@ class Table:
 
     def __init__(self, drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         self.drafted, self.frame = drafted, frame
-        self.columns = [one.column for one in drafted]
-        self.by_name = {one.column.name: one for one in drafted}
+        self.columns = [draft.column for draft in drafted]
+        self.by_name = {draft.column.name: draft for draft in drafted}
         self.listed = count_words(self.by_name)
         if any(mentions(column.words, self.listed["event"]) for column in self.columns):
             self.listed["survival"] |= self.listed["survival.with_event"]
         self.note = noted_several_rows(frame)
-        self.has_row_names = any(one.feature.role == "id" for one in drafted)
+        self.has_row_names = any(draft.feature.role == "id" for draft in drafted)
         self.every = slice(None, None, 1 + len(frame) // _LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
@@ -137,10 +137,10 @@ Rule = Callable[[DraftedColumn, Table], Role | None]
 def take_from(roles_of: Callable[[Table], Mapping[str, str]], reason: str) -> Rule:
     """Return the rule that takes the roles that all columns of a table together give to some of them."""
 
-    def rule(one: DraftedColumn, table: Table) -> Role | None:
+    def rule(draft: DraftedColumn, table: Table) -> Role | None:
         if reason not in table.roles:
             table.roles[reason] = roles_of(table)
-        role = table.roles[reason].get(one.column.name)
+        role = table.roles[reason].get(draft.column.name)
         return None if role is None else Role(role, reason)
 
     return rule
@@ -163,29 +163,29 @@ def find_by_words(
 ) -> Rule:
     """Return the rule that such columns have a role whose name or label is of a concept, or one of whose levels is."""
 
-    def rule(one: DraftedColumn, table: Table) -> Role | None:
-        if not is_such(one):
+    def rule(draft: DraftedColumn, table: Table) -> Role | None:
+        if not is_such(draft):
             return None
-        if table.is_called(one.column.names, concept, also):
+        if table.is_called(draft.column.names, concept, also):
             return Role(role, "by its name", look)
-        levels = {_bare(words_of(text)) for text in one.column.texts}
+        levels = {_bare(words_of(text)) for text in draft.column.texts}
         return None if levels.isdisjoint(table.listed[f"{concept}.levels"]) else Role(role, "by its values", look)
 
     return rule
 
 
-def _is_long(one: DraftedColumn) -> bool:
-    return one.is_number or len(one.column.texts) > _LIMITS.few
+def _is_long(draft: DraftedColumn) -> bool:
+    return draft.is_number or len(draft.column.texts) > _LIMITS.few
 
 
-def _is_balanced(one: DraftedColumn) -> bool:
+def _is_balanced(draft: DraftedColumn) -> bool:
     """Return whether levels are nearly as frequent, as allocation makes them: "study group", and no "age group"."""
-    counts = one.column.counts
+    counts = draft.column.counts
     return bool(1 < counts.size <= _LIMITS.few and counts.max() <= _LIMITS.balanced * counts.min())
 
 
-def _is_yes_or_no(one: DraftedColumn) -> bool:
-    return len(one.column.texts) == 2 and no_before_yes(one.column.texts) is not None
+def _is_yes_or_no(draft: DraftedColumn) -> bool:
+    return len(draft.column.texts) == 2 and no_before_yes(draft.column.texts) is not None
 
 
 # People: who a row is of.
@@ -198,14 +198,13 @@ def _tells_apart(subjects: Column, visit: Column) -> bool:
     return bool(seen.mean() > 0.99 and np.unique(pairs).size == pairs.size)
 
 
-def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
+def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits."""
-    column = one.column
+    column = draft.column
     is_place = table.is_place(column.words)
-    is_of_site = is_place and "number" not in column.words  # "hospital id"; a "hospital number" is a patient's
-    is_named = names_subjects(column.name) and _may_name_subjects(one)
+    is_named = names_subjects(column.name) and _may_name_subjects(draft)
     is_named |= table.note is not None and table.note.column == column.name
-    is_named &= not is_of_site
+    is_named &= not is_place or "number" in column.words  # "hospital id" is a place's, "hospital number" a patient's
     if not is_named and column.name not in table.crossed:
         return None
     if not is_named and is_place:
@@ -219,27 +218,28 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     return Role("ignore", "it names subjects, who have several rows", repeated.sentence())
 
 
-def _may_name_subjects(one: DraftedColumn) -> bool:
+def _may_name_subjects(draft: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
-    return len(one.column.texts) >= _LIMITS.fewest_subjects and not one.is_count_from_0 and not one.column.has_fractions
+    is_quantity = draft.is_count_from_0 or draft.column.has_fractions
+    return len(draft.column.texts) >= _LIMITS.fewest_subjects and not is_quantity
 
 
-def people(one: DraftedColumn, table: Table) -> Role | None:
+def people(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
-    column, n_texts = one.column, len(one.column.texts)
+    column, n_texts = draft.column, len(draft.column.texts)
     are_few_each = n_texts >= column.n_observed / _LIMITS.most_key_rows
     is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
     is_numbered &= are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any())
     is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
     is_many = n_texts >= max(_LIMITS.fewest_subjects, min(2 * _LIMITS.fewest_subjects, 0.8 * column.n_observed))
-    if is_named and is_many and _may_name_subjects(one) and not table.is_place(column.words):
+    if is_named and is_many and _may_name_subjects(draft) and not table.is_place(column.words):
         return Role("ignore", "names or numbers of people or families")
     return None
 
 
-def visits(one: DraftedColumn, table: Table) -> Role | None:
+def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart."""
-    column, subjects, is_visit = one.column, table.subjects, one.column.name in table.crossed.values()
+    column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
         is_visit = 2 <= n_most <= len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
@@ -252,9 +252,9 @@ def visits(one: DraftedColumn, table: Table) -> Role | None:
 _DATES, _LATER = ("dates", "times of day"), "a later measurement of what was measured at baseline"
 
 
-def follow_up(one: DraftedColumn, table: Table) -> Role | None:
+def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
-    column, listed = one.column, table.listed
+    column, listed = draft.column, table.listed
     are_numbers = column.finite.size == len(column.texts) > 2
     units = listed["survival.beside"] - {"in", "status", "event", "stat"}
     for name in column.names:
@@ -263,7 +263,7 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
         is_time |= mentions(name, listed["time"]) or table.is_called([name], "survival")  # `OS months`
         is_time |= len(name) > 1 and says_only(name, listed["survival.with_event"], units)
         is_time |= mentions(name, listed["event"]) and not units.isdisjoint(name)  # `days to death`
-        if (is_time and _is_long(one)) or (are_numbers and whole):
+        if (is_time and _is_long(draft)) or (are_numbers and whole):
             return Role("time", "by its name")
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
     if n_never >= _LIMITS.least_never * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
@@ -273,13 +273,13 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     )  # no prothrombin time
     last = ["", *_bare(column.words).split()][-1]
     rests = [len(last) - len(end) for end in listed["time.endings"] if last.endswith(end)]
-    is_time = one.is_number and counts_days and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
+    is_time = draft.is_number and counts_days and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
     return Role("time", "by the end of its name") if is_time else None
 
 
-def events(one: DraftedColumn, table: Table) -> Role | None:
+def events(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise outcomes by names, as `death` and `NEW_TUMOR_EVENT`, or by values that only outcomes have."""
-    column, words, listed = one.column, one.column.words, table.listed["event"]
+    column, words, listed = draft.column, draft.column.words, table.listed["event"]
     is_of_patient = table.listed["event.not_beside"].isdisjoint(words)
     texts = column.texts if len(column.texts) <= _LIMITS.few else ()
     levels = [f"{_bare(name_words(text))} " for text in texts if len(text) <= _LIMITS.longest_level]
@@ -332,14 +332,14 @@ def _stems(called: str, affixes: frozenset[str]) -> set[str]:
     return before | {called.removesuffix(affix) for affix in affixes if called.endswith(affix)}
 
 
-def siblings(one: DraftedColumn, table: Table) -> Role | None:
+def siblings(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column that is called as several times or outcomes are: `etime5` as `etime1`, `d_dea` as `d_rel`."""
     affixes = table.listed["status"] | table.listed["time.affixes"]
 
     def stems_of(words: Sequence[str]) -> set[str]:
         return {_bare(words), *(words[:1] if len(words) > 1 and words[0] in affixes else ())}
 
-    stems = stems_of(one.column.words) - {" ".join(one.column.words)}
+    stems = stems_of(draft.column.words) - {" ".join(draft.column.words)}
     # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone. And a later
     # measurement has its own baseline.
     others = [other for other in table.decided if other.column.name not in table.roles[_LATER]]
@@ -391,16 +391,16 @@ def find_ended_times(table: Table) -> dict[str, str]:
     return roles
 
 
-def tied(one: DraftedColumn, table: Table) -> Role | None:
+def tied(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
     An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
     the age at death is the age at entry and the follow-up; or never be later than a time.
     """
     numbers = table.numbers
-    if one.column.name not in numbers:
+    if draft.column.name not in numbers:
         return None
-    values = numbers[one.column.name]
+    values = numbers[draft.column.name]
     for other in table.decided:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
@@ -414,27 +414,27 @@ def tied(one: DraftedColumn, table: Table) -> Role | None:
         if seen.sum() < _LIMITS.fewest_rows:
             continue
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
-        if is_near and (rest[seen] <= 0.0).all() and rise_together(one, other):
+        if is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
         least = _LIMITS.rounding * np.abs(values[seen]).max()
         for start in numbers if role == "time" and len(numbers) <= _LIMITS.most_long else ():
             is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= _LIMITS.nearly_all
-            if is_sum and start not in (name, one.column.name):
+            if is_sum and start not in (name, draft.column.name):
                 return Role("time", f"the sum of {shortened(start)} and {shortened(name)}")
     return None
 
 
-def recorded_with(one: DraftedColumn, table: Table) -> Role | None:
+def recorded_with(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what is recorded where a time to an event is, or at one level of an outcome, and only there.
 
     The kind of progression is such an outcome, and the cause of death of those who died.
     """
-    is_seen = one.column.codes >= 0
+    is_seen = draft.column.codes >= 0
     if not _LIMITS.fewest_rows <= is_seen.sum() <= (1.0 - _LIMITS.often_missing) * is_seen.size:
         return None
     for other in table.decided:
         codes, role = other.column.codes, other.feature.role
-        if role == "time" and not one.is_number and np.array_equal(is_seen, codes >= 0):
+        if role == "time" and not draft.is_number and np.array_equal(is_seen, codes >= 0):
             return Role("outcome", "recorded where a time to an event is, and only there")
         if role == "outcome" and 2 <= len(other.column.texts) <= _LIMITS.few:
             level = pd.Series(codes[is_seen]).mode()[0]
@@ -459,12 +459,12 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 # The calendar and places.
 
 
-def calendar(one: DraftedColumn, table: Table) -> Role | None:
+def calendar(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise dates and times of day, calendar years, months and weeks, by name and values."""
-    column, words, numbers = one.column, one.column.words, one.column.finite
-    if one.proposal.reason.startswith(_DATES):
+    column, words, numbers = draft.column, draft.column.words, draft.column.finite
+    if draft.proposal.reason.startswith(_DATES):
         return Role("time", "dates or times of day")
-    if _is_long(one) and not table.listed["date"].isdisjoint(words):
+    if _is_long(draft) and not table.listed["date"].isdisjoint(words):
         return Role("time", "by its name")  # the days of a spreadsheet too
     is_short = _LIMITS.days_named[0] <= len(column.texts) <= _LIMITS.days_named[1]
     if is_short and {_bare(words_of(text)) for text in column.texts} <= table.listed["calendar.days"]:
@@ -494,9 +494,9 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
-def places(one: DraftedColumn, table: Table) -> Role | None:
+def places(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise sites, places, people who measured, and codes of the design of a survey."""
-    column, words, finite = one.column, one.column.words, one.column.finite
+    column, words, finite = draft.column, draft.column.words, draft.column.finite
     starts = tuple(word for word in table.listed["sampling"] if " " not in word and len(word) > 3)
     for name in column.names:
         single = [word.removesuffix("s") for word in name]
@@ -510,9 +510,9 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
         return Role("site", "coordinates") if is_coordinate else None
     is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
-    if column.has_fractions or (one.is_number and (begins_at_0 or is_numbered)):
+    if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
-    is_dummy = _is_yes_or_no(one) or list(finite) == [0.0, 1.0]
+    is_dummy = _is_yes_or_no(draft) or list(finite) == [0.0, 1.0]
     if any(table.is_place(name, may_be_town=not is_dummy) for name in column.names):
         return Role("site", "by its name")
     are_long = finite.size == len(column.texts) >= _LIMITS.fewest_places and finite[0] >= _LIMITS.long_code
@@ -524,20 +524,20 @@ def places(one: DraftedColumn, table: Table) -> Role | None:
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
 
 
-def measured_after_baseline(one: DraftedColumn, table: Table) -> Role | None:
+def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise measurements of a trial with a time in the name.
 
     A number with a unit of time is `pain_30min` and `crp_day28`; what is recalled at baseline, as `falls_last_30d`, is
     no later measurement. In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
     """
-    words, units = one.column.words, table.listed["baseline.units"]
+    words, units = draft.column.words, table.listed["baseline.units"]
     ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
     times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
     is_measured = not all(word.isdigit() or word in units for word in words)
     is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
     if not times or not is_measured or is_recalled:
         return None
-    is_ahead = len(one.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
+    is_ahead = len(draft.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 
@@ -589,21 +589,21 @@ def find_later_measurements(table: Table) -> dict[str, str]:
 # One measurement in two units: the first division of a report would be the unit.
 
 
-def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
+def mixed_units(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise a measurement of which some values are in another unit, as haemoglobins of 13 and of 130.
 
     They part at the widest gap of their logarithms into two groups of which one is the other converted as in
-    `clinclust/data/units.toml`: of one spread, with nobody between, and of some size. A marker that is high in one
+    `clinclust/data/units.toml`: of one spread, with no value between, and of some size. A marker that is high in one
     group of patients has no such conversion, another spread, or values between.
     """
-    if one.typed is None or not one.feature.traits.is_continuous:
+    if draft.typed is None or not draft.feature.traits.is_continuous:
         return None
-    values = np.sort(one.scores[np.isfinite(one.scores)])
+    values = np.sort(draft.scores[np.isfinite(draft.scores)])
     if np.unique(values).size <= MOST_LEVELS or values[0] <= 0.0:
         return None
     logs, n, n_below = np.log(values), values.size, np.arange(1, values.size)
     fewest = max(_LIMITS.fewest_of_a_unit, _LIMITS.least_of_a_unit * n)
-    is_weight = not table.listed["measured.weights"].isdisjoint(one.column.words)  # in kg and lb two modes nearly meet
+    is_weight = not table.listed["measured.weights"].isdisjoint(draft.column.words)  # modes in kg and lb nearly meet
     are_some = (np.minimum(n_below, n - n_below) >= fewest) | (not is_weight)
     gaps = np.where(are_some, np.diff(logs), 0.0)
     cut = int(gaps.argmax()) + 1
@@ -627,8 +627,8 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     shown |= {"than": "higher", "above": ">"} if is_high else {"than": "lower", "above": "<"}
     converted = f"(x{-start:+g}) / {times:g}" if is_high else f"x * {times:g}{start:+g}"
     converted = converted.replace("(x+0)", "x").removesuffix("+0")
-    column = f"frame[{one.column.name!r}]"
-    numbers = f"{column}.str.replace(',', '.')" if one.feature.decimal == "," else column
+    column = f"frame[{draft.column.name!r}]"
+    numbers = f"{column}.str.replace(',', '.')" if draft.feature.decimal == "," else column
     look = LOOKS["two_units"].format(numbers=numbers, column=column, converted=converted, **shown)
     return Role("describe", "two units, until its values have one", look)
 
@@ -637,12 +637,12 @@ RULES: tuple[Rule, ...] = (
     subjects_with_several_rows,
     people,
     take_from(read_dictionaries, "by the data dictionary of its source"),
-    find_by_words("arm", "arm", lambda one: len(one.column.texts) <= _LIMITS.few),
+    find_by_words("arm", "arm", lambda draft: len(draft.column.texts) <= _LIMITS.few),
     find_by_words("allocation", "arm", _is_balanced, also="arm.beside"),
     find_by_words(
         "answer",
         "describe",
-        lambda one: not one.is_number and 2 <= len(one.column.texts) <= _LIMITS.most_answers,
+        lambda draft: not draft.is_number and 2 <= len(draft.column.texts) <= _LIMITS.most_answers,
         LOOKS["known_answer"],
     ),
     find_by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
@@ -652,7 +652,7 @@ RULES: tuple[Rule, ...] = (
     follow_up,
     events,
     visits,
-    find_by_words("visit", "time", lambda one: not one.is_count_from_0),  # of visits to a doctor
+    find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
     places,
     take_from(find_later_measurements, _LATER),
     measured_after_baseline,
@@ -667,12 +667,12 @@ RULES: tuple[Rule, ...] = (
 def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
     table = Table(drafted, frame)
-    may_change = [one for one in drafted if one.column.notes.role is None and one.column.texts]
+    may_change = [draft for draft in drafted if draft.column.notes.role is None and draft.column.texts]
     for rule in RULES:
-        for one in may_change:
-            if one.has_role or one.feature.role not in ("cluster", "ignore"):
+        for draft in may_change:
+            if draft.has_role or draft.feature.role not in ("cluster", "ignore"):
                 continue
-            with np.errstate(all="ignore"), surviving(one.note_fault):  # cells may be of any size
-                if (proposal := rule(one, table)) is not None:
-                    one.take_role(*proposal)
-                    table.decided.append(one)
+            with np.errstate(all="ignore"), surviving(draft.note_fault):  # cells may be of any size
+                if (proposal := rule(draft, table)) is not None:
+                    draft.take_role(*proposal)
+                    table.decided.append(draft)

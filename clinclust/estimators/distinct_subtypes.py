@@ -78,8 +78,8 @@ def _once(find: Callable[[PairTests, Side, Side], Found]) -> Callable[[PairTests
         key = find.__name__, frozenset((first, second))
         if key not in tests.known:
             tests.known[key] = find(tests, first, second)
-        found: Found = tests.known[key]
-        return found
+        result: Found = tests.known[key]
+        return result
 
     return known
 
@@ -364,7 +364,7 @@ def _add_grades(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests,
             across = (
                 frozenset((kind, other)) for kind in kinds for other in kinds if kind <= first and other <= second
             )
-            values = [tests.known[found] for pair in across if (found := ("p_of_any_shape", pair)) in tests.known]
+            values = [tests.known[key] for pair in across if (key := ("p_of_any_shape", pair)) in tests.known]
             row["p_any_shape"] = max(values) if values else tests.p_of_any_shape(first, second)
             row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
             reached |= set(sides) if row["distinct"] else set()
@@ -396,7 +396,7 @@ class DistinctSubtypes:
         - `z`, `p` : the test (`distinct_subtypes`);
         - `accepted` : whether p is below the significance level, so that the two groups are subtypes;
         - `p_any_shape` : p against a continuum of any shape, of accepted joins below none but distinct ones; else NaN.
-          That of several kinds on a side is the largest between near kinds of both sides;
+          That of groups of several kinds is the largest between near kinds of both groups;
         - `distinct` : whether `p_any_shape` is below 0.03.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.

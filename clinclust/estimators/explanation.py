@@ -51,7 +51,7 @@ def _log_weights(clusters: Clusters) -> Array:
 
 
 class Terms(NamedTuple):
-    """The terms of n subjects, in nats, and the two subtypes, (n,) numbers from 1; 0 is none of these."""
+    """The terms of n subjects, in nats, and the two subtypes, (n,) numbers from 1, or 0 for no subtype of the fit."""
 
     of_features: Array
     """(D, n) by feature, in the order of the encoding; 0 where a value is missing."""

@@ -508,7 +508,7 @@ class AllSubjects(NamedTuple):
 class PartitionedFit(Fit):
     """The fit of a table in partitions: clusters of all subjects, and the tree of those in the sample.
 
-    `cluster_labels_` is a Dask series. Nothing else holds single subjects: membership and outliers are None.
+    `cluster_labels_` is a Dask series. Nothing else holds single subjects: membership and outliers have the value None.
     """
 
     in_sample_: Fit = field(kw_only=True)

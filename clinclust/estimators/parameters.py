@@ -51,12 +51,12 @@ class Option:
     metavar: str | None = None
     """The name of the value in the help."""
     words: tuple[str, ...] = ()
-    """Words that are values; ``none`` is None."""
+    """Words that are values; ``none`` means None."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """The declaration of a parameter; `option` is None for one that the command line does not have."""
+    """The declaration of a parameter; without an `option`, the command line does not have it."""
 
     name: str
     default: Any

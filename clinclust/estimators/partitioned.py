@@ -439,7 +439,7 @@ def _arrays(
 
 
 def series_of(frame: pd.DataFrame, labels: NDArray[np.int32]) -> pd.Series[Any]:
-    """Return the labels of a partition as the series that stands beside it."""
+    """Return the labels of a partition as a series with its index."""
     return pd.Series(labels.astype(np.int64), index=frame.index, name="subtype")
 
 

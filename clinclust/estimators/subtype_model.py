@@ -244,7 +244,7 @@ class FittedEstimator(Estimator):
         cls.__doc__ = (documented(cls).__doc__ or "").replace("{attributes}", attributes)
 
     def __getattr__(self, name: str) -> Any:
-        """Return the attribute of the results of this name; AttributeError if it is None, unknown or not fitted."""
+        """Return the attribute of the results of this name; AttributeError without such a value or before a fit."""
         results, estimator = vars(self).get(self._results), type(self).__name__
         is_fitted_attribute = name.endswith("_") and not name.startswith("_") and name not in self._of_paper
         value = getattr(results, name, None) if is_fitted_attribute and results is not None else None
@@ -424,7 +424,7 @@ class FittedCohort:
 
     @property
     def fit(self) -> Fit:
-        """Results of the MAP-DP search; InputError if no such search made the partition (`model.fit_` is None)."""
+        """Results of the MAP-DP search; InputError if no such search made the partition (no `model.fit_`)."""
         return require_search(self.model, "this")
 
     def usual_values(self) -> dict[str, NDArray[np.float64]]:

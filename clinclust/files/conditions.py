@@ -53,7 +53,7 @@ def looks_like_date(text: str) -> bool:
     return _DATE.fullmatch(text) is not None
 
 
-def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: DateOrder | None) -> DateColumn | str:
+def date_column(texts: NDArray[np.object_], present: Mask, order_of_dates: DateOrder | None) -> DateColumn | str:
     """Return the dates of the cells that are `present`, or why they cannot be read: a clause that follows a name.
 
     With the year last, they are read in the order that was given or in which all cells are dates. If both orders fit,
@@ -62,17 +62,17 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     distinct = list(dict.fromkeys(texts[present].tolist()))
     matches = filter(None, map(_DATE.fullmatch, reversed(distinct)))
     marks = {match["mark"]: match[0] for match in matches if len(match["three"]) == 4}  # with the year last
-    orders = DATE_ORDERS if order is None else (order,)
-    by_order = {each: {text: _moment(text, each) for text in distinct} for each in orders}
-    faults = {each: next((text for text in distinct if np.isnan(by_order[each][text])), None) for each in orders}
-    fitting = [each for each in orders if faults[each] is None]
+    orders = DATE_ORDERS if order_of_dates is None else (order_of_dates,)
+    by_order = {order: {text: _moment(text, order) for text in distinct} for order in orders}
+    faults = {order: next((text for text in distinct if np.isnan(by_order[order][text])), None) for order in orders}
+    fitting = [order for order in orders if faults[order] is None]
     if not fitting:
         wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
-        return say("not_all_dates", cells=" and ".join(wrong), orders="in one order" if order is None else order)
+        return say("not_all_dates", cells=" and ".join(wrong), orders=order_of_dates or "in one order")
     if len(fitting) > 1 and marks.keys() - {"."}:
         return say("day_or_month", date=next(text for mark, text in marks.items() if mark != "."))
     cells = [by_order[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
-    was_derived = order is None and len(fitting) == 1
+    was_derived = order_of_dates is None and len(fitting) == 1
     return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if marks else None, was_derived)
 
 
@@ -144,7 +144,7 @@ Condition = Comparison | Joined
 
 
 def parsed(text: str) -> Condition:
-    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none.
+    """Return the condition that a text means; InputError, which shows the place that is wrong, if it has no meaning.
 
     Python's own parser gives the grammar. It sees names of operands, one on each line, signs and the words of the
     language alone, ``_0 == _1`` for ```Age at visit` = '65'``, and what it returns is read, never run.
@@ -211,9 +211,9 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
                 else:
                     parts.append(value)
             condition = Joined("or", tuple(compare(read(left), "==", value) for value in parts))
-        case ast.Compare(left, [op, *_] as ops, values) if all(type(each) in _SIGN_OF for each in ops):
+        case ast.Compare(left, [op, *_] as ops, values) if all(type(sign) in _SIGN_OF for sign in ops):
             sides = [read(side) for side in (left, *values)]
-            chain = tuple(map(compare, sides, [_SIGN_OF[type(each)] for each in ops], sides[1:]))
+            chain = tuple(map(compare, sides, [_SIGN_OF[type(sign)] for sign in ops], sides[1:]))
             condition = chain[0] if len(chain) == 1 else Joined("and", chain)
         case _:
             operand = node.comparators[0] if isinstance(node, ast.Compare) and read(node.left) else node
@@ -297,9 +297,9 @@ class Cells:
         number, parts, marks = np.nan, notation.parts_of(text), self.marks
         if in_quotes or "," in text:
             if parts is not None and not parts.limit and not parts.unit:
-                number, own = self._number(parts.number, marks), notation.marks_of([parts.number])
-                if np.isnan(number) and not marks.decimal and not own.is_guess:
-                    number = self._number(parts.number, own)
+                number, text_marks = self._number(parts.number, marks), notation.marks_of([parts.number])
+                if np.isnan(number) and not marks.decimal and not text_marks.is_guess:
+                    number = self._number(parts.number, text_marks)
         elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
             number = number_of(text)
         if np.isnan(number):
@@ -444,8 +444,8 @@ class Reader:
 
 def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, number: float) -> tuple[Mask, Mask]:
     """Return where numbers in a range meet a comparison, and where this is known: all of the range agree."""
-    one, two = _COMPARISONS[sign](low, number), _COMPARISONS[sign](high, number)
-    is_known = ~np.isnan(low) & (one == two)
+    at_low, at_high = _COMPARISONS[sign](low, number), _COMPARISONS[sign](high, number)
+    is_known = ~np.isnan(low) & (at_low == at_high)
     if sign == "==":
         is_known &= (low == high) | (high < number) | (number < low)
-    return one & is_known, is_known
+    return at_low & is_known, is_known

@@ -206,7 +206,7 @@ _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
 _NUMBER_OF_ROW = re.compile(r"[0-9]{1,7}")
-_MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
+_MISPLACED = "rows and cells that do not follow those before them, or have an impossible place"
 
 
 @cache
@@ -407,7 +407,9 @@ else:
     for row in rows:
         while row and row[-1] == "":  # a far cell makes 16,000 empty ones in each row
             row.pop()
-    answer = [rows, sheet.merged_cell_ranges or []]
+    # of the first and the last cell of each area, column and row from 1
+    merged = [[at + 1 for cell in area for at in reversed(cell)] for area in sheet.merged_cell_ranges or ()]
+    answer = [rows, merged]
 sys.stdout.write(json.dumps(answer, default=write_moment))  # `dump` writes in many small parts
 """
 
@@ -433,9 +435,7 @@ def read_by_calamine(path: Path, kind: str, options: SheetOptions) -> TableRead:
             rows.add(number, [cell if cell == "" or isinstance(cell, str) else canonical_text(cell) for cell in row])
         of_cells = package("openpyxl.worksheet.cell_range", f"an {kind} file")
         with guarded(f"{kind} workbook", _REPAIR):  # merged cells beyond the last
-            merged = [
-                of_cells.CellRange(None, left + 1, top + 1, right + 1, end + 1) for (top, left), (end, right) in ranges
-            ]
+            merged = [of_cells.CellRange(None, *corners) for corners in ranges]
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
 

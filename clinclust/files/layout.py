@@ -383,8 +383,8 @@ def _find_totals(frame: pd.DataFrame, kept: Mask, decimal: DecimalMark | None) -
         lower, upper = rows.quantile(0.25), rows.quantile(0.75)
         special = {"norm": [], "quartile": [lower, upper], "range": [upper - lower]}
         special["std"] = [rows.std(), rows.std(ddof=0)]
-        known = [special[name] if name in special else [getattr(rows, name)()] for name in claim.figures]
-        figures = [np.where(has_several, row, np.nan) for each in known for row in each]
+        statistics = [special[name] if name in special else [getattr(rows, name)()] for name in claim.figures]
+        figures = [np.where(has_several, row, np.nan) for variants in statistics for row in variants]
         if "count" in claim.figures:
             figures += [np.asarray(filled.loc[above, others].sum()), np.full(len(others), above.sum())]
         # a mean of 49.96 is written 50.0 or 50
@@ -650,7 +650,7 @@ def _find_subjects(
         rest = [row for row in rows if row not in doubtful]
         without = None if misfits.intersection(rest) else ranges_of(rest, doubtful | set(others))
         whole = None if doubtful & misfits else ranges_of(rows, others)
-        repair = "\n  say with `rows` which rows are subjects, or delete in the file what is none"
+        repair = "\n  say with `rows` which rows are subjects, or delete the other rows from the file"
         if without is not None:
             repair = f"\n  if none of these rows is a subject, say rows={without!r}"
         repair += "" if whole is None else f"; if all of them are subjects, say rows={whole!r}"

@@ -150,13 +150,13 @@ def is_known_unit(text: str) -> bool:
 
 
 def unit_key(unit: str) -> str:
-    """Return a unit as it is compared: ``Kg`` and ``kg.`` are ``kg``, and a degree without a letter is one Celsius."""
+    """Return a unit for comparisons: ``Kg`` and ``kg.`` are ``kg``, and a degree without a letter is one Celsius."""
     folded = unit.casefold()
     return "°c" if folded == "°" else folded.rstrip(". ") or folded
 
 
 def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:
-    """Return a number with a decimal point alone; None if the text is none, or is ``1.500`` among decimal commas."""
+    """Return a number with a decimal point alone; None for other texts, and for ``1.500`` among decimal commas."""
     if thousands is not None and thousands in text:
         whole, mark, rest = text.partition(decimal or ".")
         head, *groups = whole.split(thousands)
@@ -388,10 +388,10 @@ def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:
     return not listed.isdisjoint(words) or any(" " in phrase and f" {phrase} " in padded for phrase in listed)
 
 
-def says_only(words: Sequence[str], listed: frozenset[str], beside: frozenset[str]) -> bool:
-    """Return whether a name holds a listed word or phrase, and nothing else but numbers and words `beside` it."""
+def says_only(words: Sequence[str], listed: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether a name holds a listed word or phrase, and nothing else but numbers and the `others`."""
     words = [word for word in words if not word.isdigit()]
-    allowed = listed | beside | {part for phrase in listed if " " in phrase for part in phrase.split()}
+    allowed = listed | others | {part for phrase in listed if " " in phrase for part in phrase.split()}
     return mentions(words, listed) and allowed.issuperset(words)
 
 

@@ -78,7 +78,7 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
 
 
 def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | None:
-    """Return which subjects have several rows in a table, or None if each has one; cells without a value are none."""
+    """Return which subjects have several rows in a table, or None if each has one; empty cells name no subject."""
     subjects = texts_of(frame[column])
     counts = subjects[subjects != ""].value_counts()
     several = counts[counts > 1]
@@ -193,7 +193,7 @@ class RowChoice:
 
     @classmethod
     def from_dict(cls, stated: object) -> RowChoice:
-        """Return the choice that `as_dict` wrote; InputError, which lists all problems, if it is none."""
+        """Return the choice that `as_dict` wrote; InputError lists all problems of anything else."""
         if not isinstance(stated, Mapping):
             raise InputError(say("no_choice_of_rows", value=quoted(stated)))
         names, problems = [part.name for part in fields(cls)], list[str]()
@@ -615,19 +615,19 @@ def choose_rows(
             if choice.summarise is not None:
                 summaries = summarise_visits(reader, choice)
                 remarks, times = remarks + summaries.remarks, summaries.times
-            kept, more = _one_row_per_subject(reader, choice, times)
+            mask, more = _one_row_per_subject(reader, choice, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
             choice = replace(choice, trends=summaries.trends or None)
-        read, remarks = replace(read, frame=read.frame[kept]), remarks + more
-        counts = replace(counts, further=int((~kept).sum()))
+        read, remarks = replace(read, frame=read.frame[mask]), remarks + more
+        counts = replace(counts, further=int((~mask).sum()))
     derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
         choice = replace(choice, dates=derived.pop())
     frame, more = chosen_columns(read, only, drop)
     if summaries is not None:
-        frame = summaries.replace_columns(frame, kept)
+        frame = summaries.replace_columns(frame, mask)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
     if (several := subjects_with_several_rows(frame)) is not None:
         frame.attrs[SEVERAL_ROWS] = asdict(several)
@@ -657,10 +657,10 @@ def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Ar
     ordered = pd.DataFrame({"subject": subjects.texts, "time": np.nan if times is None else times}).sort_values(
         "time", kind="stable", na_position="first" if choice.keep == "last" else "last"
     )
-    kept = ~ordered.duplicated("subject", keep=choice.keep).sort_index().to_numpy()
+    mask = ~ordered.duplicated("subject", keep=choice.keep).sort_index().to_numpy()
     by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
-    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"]
+    return mask, [*remarks, f"{mask.sum():,} of {len(mask):,} rows are kept: {of_each}"]
 
 
 # Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.

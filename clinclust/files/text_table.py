@@ -208,7 +208,7 @@ class TableRead:
 
 
 def refuse_many_columns(n_columns: int, most: int | None, what: str = "read without a choice") -> None:
-    """Raise InputError if a table has more columns than can be read or drafted (`what`); None is no limit."""
+    """Raise InputError if a table has more columns than can be read or drafted (`what`); None sets no limit."""
     if most is not None and n_columns > most:
         raise InputError(say("too_many_columns", n_columns=n_columns, most=most, what=what))
 
@@ -223,21 +223,21 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     wanted, dropped = ([read.find_column(text) for text in texts or ()] for texts in (only, drop))
     if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
         raise InputError(listed(problems))
-    kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
-    if not kept:
+    columns = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
+    if not columns:
         raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
-    counts = Counter(names[at] for at in kept)
-    repeated = {name: [at for at in kept if names[at] == name] for name, count in counts.items() if count > 1}
+    counts = Counter(names[at] for at in columns)
+    repeated = {name: [at for at in columns if names[at] == name] for name, count in counts.items() if count > 1}
     remarks = []
-    if only is None and (unnamed := [at for at in kept if names[at] in read.unnamed]):
+    if only is None and (unnamed := [at for at in columns if names[at] in read.unnamed]):
         held = f"column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
         without = _drop_as_argument(read, unnamed)
-        if 2 * len(unnamed) > len(kept):
+        if 2 * len(unnamed) > len(columns):
             problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], without=without))
         else:
             made = [names[at] for at in unnamed]
             remarks.append(say("unnamed_columns", unnamed=held, names=made, without=without))
-    if only is None and (parts := _side_by_side(read, kept)):
+    if only is None and (parts := _side_by_side(read, columns)):
         ways = " or ".join(f"only={_numbered(read, part)!r}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(say("tables_side_by_side", columns=shown, ways=ways))
@@ -247,10 +247,10 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
         problems.append(say("repeated_names", names=listed(map(" over columns ".join, where.items())), others=others))
     if problems:
         raise InputError("\n  ".join(map(str, problems)))
-    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
-    add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    chosen = read.frame if len(columns) == len(names) else read.frame.iloc[:, columns]
+    add_notes(chosen, {names[at]: read.notes[at] for at in columns})
     if only is not None or drop:
-        remarks.append(f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say")
+        remarks.append(f"{len(columns)} of {len(names)} columns are kept, as `only` and `drop` say")
     return chosen, remarks
 
 

@@ -30,7 +30,7 @@ PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
 
 _LONGEST_PATH = 300
 _IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE_FOLDER.pattern}$")
-_MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
+_MEANINGS = {getattr(errno, name): meaning for name, meaning in data("system_errors").items() if hasattr(errno, name)}
 
 
 def plain_error(error: OSError, path: object = None, doing: str = "used") -> OSError:

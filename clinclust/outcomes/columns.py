@@ -339,7 +339,7 @@ def survival_curves(
         at_risk = ((begins[rows, None] < times) & (ends[rows, None] >= times)).sum(axis=0)
         events = ((ends[rows, None] == times) & (survival.observed[rows, None] > 0.0)).sum(axis=0)
         share = np.cumprod(1.0 - events / np.maximum(at_risk, 1))
-        with np.errstate(divide="ignore", invalid="ignore"):  # without events, or where nobody is left, no interval
+        with np.errstate(divide="ignore", invalid="ignore"):  # no interval without events or with no subject left
             error = np.sqrt(np.cumsum(events / (at_risk * (at_risk - events)))) / -np.log(share)
             lower, upper = (np.exp(np.log(share) * np.exp(side * NORMAL_QUANTILE * error)) for side in (1, -1))
         curve = {"time": times, "at_risk": at_risk, "events": events, "survival": share}

@@ -226,7 +226,7 @@ def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> 
 def group_comparable(labels: Labels, n_subtypes: int, event: Array, time: Array, entry: Array) -> tuple[Labels, Mask]:
     """Return groups of subtypes whose hazard ratios have a maximum (K,), and whether each is at risk at an event.
 
-    With an edge from a to b if a has an event while somebody of b is at risk, ratios have one in each strongly
+    With an edge from a to b if a has an event while a member of b is at risk, ratios have one in each strongly
     connected group (Ford 1957, American Mathematical Monthly 64, 28-33), and rise without end between others.
     """
     times, member = np.unique(time[event > 0.0]), labels[:, None] == np.arange(n_subtypes)

@@ -319,7 +319,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
 _FARTHEST, _CELLS = 5.0, 80
 """The plane, in standard deviations from its middle, and its cells along each axis."""
 _VALLEY, _LOWEST = 0.7, 0.05
-"""Share of a peak below which a valley parts it from a higher one, and of the highest below which none is counted."""
+"""Share of a peak below which a valley parts it from a higher one, and of the highest below which it is not counted."""
 _LEVELS = np.geomspace(_LOWEST * _VALLEY, _VALLEY, 40)
 _NARROWEST, _WIDEST = 0.1, 3.0
 """Bounds of the bandwidth, in standard deviations."""

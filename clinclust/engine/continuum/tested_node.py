@@ -197,15 +197,15 @@ def _against_one_population(
     most = min(node.n_clusters, _MOST_CLUSTERS)
     if node.members.size >= MANY and plan.n_draws > _FIRST_DRAWS:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
-        for found, n_drawn, decision in _tested(problem, few, most, plan, seed):
+        for test, n_drawn, decision in _tested(problem, few, most, plan, seed):
             if decision:
-                yield found, True
+                yield test, True
                 return
             if n_drawn >= _FIRST_DRAWS:
                 break
     node = node.sample(LARGEST_NODE, np.random.default_rng(_stream(seed, _NODE)))
-    for found, n_drawn, decision in _tested(problem, node, most, plan, seed):
-        yield found, decision is not None or n_drawn == plan.n_draws
+    for test, n_drawn, decision in _tested(problem, node, most, plan, seed):
+        yield test, decision is not None or n_drawn == plan.n_draws
 
 
 def _tested(
@@ -223,8 +223,8 @@ def _tested(
     expected: list[tuple[Array, Array]] = []
     for batch in plan.batches():
         drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
-        for one in drawn:
-            expected.append(one.result())
+        for future in drawn:
+            expected.append(future.result())
             plan.advance()
         of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
         decision = plan.decision(of_gain, of_shape, len(expected))
@@ -277,8 +277,8 @@ def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
     at = int(standard.argmax())
     # The mean and the standard deviation of the other draws, for each draw.
     n_draws, off = len(drawn), drawn - means
-    left = (n_draws - 1) * drawn.var(axis=0, ddof=1) - off**2 * n_draws / (n_draws - 1)
-    of_others = np.maximum(np.sqrt(np.maximum(left, 0.0) / (n_draws - 2)), least)
+    squares = (n_draws - 1) * drawn.var(axis=0, ddof=1) - off**2 * n_draws / (n_draws - 1)
+    of_others = np.maximum(np.sqrt(np.maximum(squares, 0.0) / (n_draws - 2)), least)
     highest = (off * n_draws / (n_draws - 1) / of_others).max(axis=1)
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
     p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
@@ -292,7 +292,7 @@ def compared(
 
     `least` is the least standard deviation of a gain, in nats.
     """
-    gains, shapes = (np.array(each) for each in zip(*drawn, strict=True))
+    gains, shapes = (np.array(statistics) for statistics in zip(*drawn, strict=True))
     return farthest(observed, gains, least), farthest(shape, shapes, _LEAST_OF_SHAPE)
 
 
@@ -301,7 +301,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
 
     Also the best division into two.
     """
-    labels, one = part.cohort.together, joint_of(part, part.cohort.together)
+    labels, joint = part.cohort.together, joint_of(part, part.cohort.together)
     gains: list[float] = []
     first = best_division(part)
     divisions = [first]
@@ -311,7 +311,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
             break
         divided = labels.copy()  # the second half of the cluster is a new one, the last
         divided[np.flatnonzero(labels == cluster)[divisions[cluster].labels == 1]] = labels.max() + 1
-        gain = joint_of(part, divided) - one
+        gain = joint_of(part, divided) - joint
         if gains and gain <= gains[-1]:
             break
         labels = divided
@@ -322,7 +322,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
             divisions.append(after)
     gain_of = np.pad(gains or [0.0], (0, most_clusters - 1 - max(len(gains), 1)), mode="edge")
     if gains:
-        gain_of[-1] = max(gain_of[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - one)
+        gain_of[-1] = max(gain_of[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - joint)
     return gain_of, first
 
 
@@ -340,14 +340,14 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
         starts = [(ranks >= n).astype(np.int64) for n in n_below]
     else:
         starts = [given]
-    one, partition = joint_of(part, together), part.partition(starts[0])
+    joint, partition = joint_of(part, together), part.partition(starts[0])
 
     def after(start: Labels, n_sweeps: int) -> Division:
         relabel(arrays, partition, start)
         swept(part, partition, n_sweeps)
         if partition.n_clusters[0] < 2:
             return Division(-np.inf, together)
-        return Division(log_joint(part, partition) - one, partition.labels.copy())
+        return Division(log_joint(part, partition) - joint, partition.labels.copy())
 
     begun = sorted((after(start, 1) for start in starts), key=attrgetter("gain"), reverse=True)[:_PURSUED]
     pursued = [after(division.labels, _SWEEPS) for division in begun if division.gain > -np.inf]
@@ -476,8 +476,8 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
         for number in range(_FOLDS):
             left_out = fold == number
-            own = _moments(filled[left_out], halves[left_out])
-            counts, sums, products = (every - part for every, part in zip(of_all, own, strict=True))
+            of_fold = _moments(filled[left_out], halves[left_out])
+            counts, sums, products = (every - part for every, part in zip(of_all, of_fold, strict=True))
             if counts.min() == 0:
                 return np.zeros(len(filled)), np.arange(len(filled))
             axis, middle, spread = _discriminant(counts, sums, products)

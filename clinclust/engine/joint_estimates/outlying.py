@@ -334,15 +334,15 @@ def _changes(
     shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, share: float, least: float
 ) -> Changes:
     clusters, n_features = clusters_without_subjects(shard.tables, *sums), shard.tables.kinds.size
-    found = [Changes(NOTHING, np.empty(0), NOTHING)]
+    of_blocks = [Changes(NOTHING, np.empty(0), NOTHING)]
     for rows, block in shard.blocks(NOTHING):
         partition = clusters._replace(labels=labels[rows].astype(np.int64))
         first, last = np.searchsorted(aside, np.array([rows.start, rows.stop]) * n_features)
         outlying = np.zeros((block.codes.shape[0], n_features), dtype=np.bool_)
         outlying.flat[aside[first:last] - rows.start * n_features] = True
         changes = changes_that_raise(block, model, partition, outlying, share, least)
-        found.append(changes._replace(values=changes.values + rows.start * n_features))
-    return Changes(*map(np.concatenate, zip(*found, strict=True)))
+        of_blocks.append(changes._replace(values=changes.values + rows.start * n_features))
+    return Changes(*map(np.concatenate, zip(*of_blocks, strict=True)))
 
 
 def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, share: float) -> float:
@@ -383,9 +383,9 @@ def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
         if changed.log_joint <= cohort.log_joint + least:
             # The change with the largest gain in each cluster and feature: first of each partition, then of all.
             best = cohort.each(Changes.best, lists=[changes])
-            found: list[Changes] = cohort.place.results(best)
-            are_best = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best()
-            of_parts = np.split(are_best, np.cumsum([own.values.size for own in found])[:-1])
+            largest: list[Changes] = cohort.place.results(best)
+            are_best = Changes(*map(np.concatenate, zip(*largest, strict=True))).are_best()
+            of_parts = np.split(are_best, np.cumsum([part.values.size for part in largest])[:-1])
             best = cohort.each(Changes.only, lists=[best, of_parts])
             changed = _with_changes(cohort, best, share)
             if changed.log_joint <= cohort.log_joint:  # the gains were rounding errors

@@ -154,10 +154,10 @@ def reproduced_weights(
     """Return weights of the features, (D,), that clusters imply again which `find` returns with the values kept."""
     powers = implied_weights(problem, problem.cohort.together)
     for _ in range(_MOST_ROUNDS_OF_WEIGHTS):
-        kept, labels = find(problem.with_powers(powers))
+        inliers, labels = find(problem.with_powers(powers))
         if enough():
             break
-        implied = implied_weights(kept, labels)
+        implied = implied_weights(inliers, labels)
         if np.abs(implied - powers).max() <= _SAME_WEIGHT:
             break
         powers = implied
@@ -270,20 +270,20 @@ def run_selecting_restarts(
         enough = Either(plan.cancelled, plan.budget)
         while True:
             shared = by_features.setdefault(included.tobytes(), Attempts())
-            found = search_from(problem.with_features(included), start, plan, shared)
+            result = search_from(problem.with_features(included), start, plan, shared)
             log_prior = log_inclusion(int(included.sum()), included.size)
-            traces.append(found.trace + log_prior)
-            gains, better = best_inclusion(problem, found.labels)
+            traces.append(result.trace + log_prior)
+            gains, better = best_inclusion(problem, result.labels)
             gain = float(gains[better].sum() - gains[included].sum()) - log_prior
             gain += log_inclusion(int(better.sum()), included.size)
-            if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
+            if gain <= minimum_gain(problem) or not result.converged or enough.is_set():
                 break
             included = better
-            start = start._replace(labels=found.labels, begin="given")
+            start = start._replace(labels=result.labels, begin="given")
         trace = np.concatenate(traces)
         # With one cluster, no feature differs between clusters.
-        included = included if found.labels.max() > 0 else np.zeros_like(included)
-        return replace(found, log_joint=float(trace[-1]), trace=trace, n_sweeps=trace.size, included=included)
+        included = included if result.labels.max() > 0 else np.zeros_like(included)
+        return replace(result, log_joint=float(trace[-1]), trace=trace, n_sweeps=trace.size, included=included)
 
     return run_restarts(problem, prepared, plan, search=search_selecting)
 
@@ -484,7 +484,7 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
-    """Return the index of the first step that is `borne_out`, or of the last step if none is.
+    """Return the index of the first step that is `borne_out`, or else of the last step.
 
     At coarsening 1, extra clusters may explain dependence, so that it is underestimated; hence the dependence within
     each step's own clusters.
@@ -511,9 +511,9 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
             nonlocal cohort
             cohort = found.partitions
             labels, outlying = cohort.gathered()
-            kept = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
+            inliers = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
             restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
-            return ResolutionStep(kept, [restart], 0, outlying)
+            return ResolutionStep(inliers, [restart], 0, outlying)
 
         def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
             """Continue from the step before."""

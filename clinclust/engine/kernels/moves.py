@@ -309,10 +309,10 @@ def refresh(state: State, k: int) -> None:
         n_levels = level_start[feature + 1] - at
         prior = flat(state.prior, state.prior_start[feature])
         sums = flat(sums_of_cluster, state.statistic_start[feature])
-        here, left = flat(numbers, at), flat(left_numbers, at)
+        here, left_here = flat(numbers, at), flat(left_numbers, at)
         counts, log_base = flat(state.level_statistics, 2 * at), flat(state.level_log_base, at)
         rest, left_rest = flat(rests, at), flat(left_rests, at)
-        levels = predictives.Levels(counts, log_base, n_levels, here, rest, left, left_rest, state.products)
+        levels = predictives.Levels(counts, log_base, n_levels, here, rest, left_here, left_rest, state.products)
         predictives.fill_levels(state.kinds[feature], prior, sums, levels)
     log_in_place(numbers, state.n_rows)
     log_in_place(left_numbers, state.n_rows)
@@ -335,18 +335,18 @@ def refresh(state: State, k: int) -> None:
         prior = flat(state.prior, state.prior_start[feature])
         sums = flat(sums_of_cluster, state.statistic_start[feature])
         out = flat(state.coefficients, 4 * capacity * at + k)
-        left = flat(state.left_out_coefficients, 4 * state.width * k + at)
+        left_out = flat(state.left_out_coefficients, 4 * state.width * k + at)
         if state.kinds[feature] == CHAINED:
             start = state.statistic_start[feature]
             place = place_in_block(state.statistic_start[feature + 1] - start)
             factor = flat(state.factors, k * state.n_factors + start - state.first_chained)
             degrees = predictives.factorise(prior, sums, place, factor)
-            predictives.chained_coefficients(factor, degrees, place, out, capacity, left, state.width)
+            predictives.chained_coefficients(factor, degrees, place, out, capacity, left_out, state.width)
         else:
-            predictives.fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left, state.width)
+            predictives.fill_coefficients(state.kinds[feature], prior, sums, out, capacity, left_out, state.width)
         for part in range(3 if state.kinds[feature] == CHAINED else 2):
             out[part * capacity] *= state.coarsening * state.powers[feature]
-            left[part * state.width] *= state.coarsening * state.powers[feature]
+            left_out[part * state.width] *= state.coarsening * state.powers[feature]
     state.log_weights[k] = math.log(state.sizes[k] if state.sizes[k] > 0.0 else state.concentration)
     if state.sizes[k] > 1.0:
         state.log_weights[capacity + k] = math.log(state.sizes[k] - 1.0)
@@ -389,30 +389,30 @@ def _shift_statistics(state: State, i: int, k: int, sign: float) -> None:
 def move(state: State, i: int, target: int) -> None:
     """Move subject i to a cluster, K for a new one; the capacity is K + 2 at least, and an empty cluster is removed."""
     labels, sizes = state.labels, state.sizes
-    own, last = labels[i], state.n_clusters[0] - 1
+    origin, last = labels[i], state.n_clusters[0] - 1
     labels[i] = target
     _shift_statistics(state, i, target, 1.0)
-    if own >= 0:
-        _shift_statistics(state, i, own, -1.0)
+    if origin >= 0:
+        _shift_statistics(state, i, origin, -1.0)
     if target > last:
         state.n_clusters[0] += 1
         refresh(state, target + 1)
-    elif own >= 0 and sizes[own] == 0.0:
+    elif origin >= 0 and sizes[origin] == 0.0:
         # The last cluster takes the index of the cluster that became empty, and its column becomes the empty cluster's.
-        here = flat(state.statistics, own * state.n_statistics)
+        here = flat(state.statistics, origin * state.n_statistics)
         there = flat(state.statistics, last * state.n_statistics)
         for s in range(state.n_statistics):
             here[s] = there[s]
             there[s] = 0.0
-        sizes[own] = sizes[last]
+        sizes[origin] = sizes[last]
         sizes[last] = 0.0
         for j in range(state.n_subjects):
             if labels[j] == last:
-                labels[j] = own
+                labels[j] = origin
         target = labels[i]
         state.n_clusters[0] = last
         state.log_weights[last + 1] = -math.inf
         refresh(state, last)
-    if own >= 0:
-        refresh(state, own)
+    if origin >= 0:
+        refresh(state, origin)
     refresh(state, target)

@@ -361,17 +361,17 @@ def factorise(prior: Array, sums: Array, place: int, factor: Array) -> float:
 @subkernel
 def squares_of(factor: Array, values: Array, place: int, work: Array) -> tuple[float, float]:
     """Return w_0^2 + .. + w_l^2 without and with the square of the feature itself; `work` holds w afterwards."""
-    start, before, own = 0, 0.0, 0.0
+    start, before, square = 0, 0.0, 0.0
     for i in range(place + 2):
         row = flat(factor, start)
         rest = 1.0 if i == 0 else values[i - 1]
         for j in range(i):
             rest -= row[j] * work[j]
         work[i] = rest / row[i]
-        before += own
-        own = work[i] * work[i]
+        before += square
+        square = work[i] * work[i]
         start += i + 1
-    return before, before + own
+    return before, before + square
 
 
 @subkernel
@@ -397,17 +397,17 @@ def chained_coefficients(
 def chained_log_marginal(prior: Array, sums: Array, place: int, factor: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`."""
     size = n_statistics_of(place)
-    own, nothing = flat(factor, 0), flat(factor, size)
+    posterior, nothing = flat(factor, 0), flat(factor, size)
     for s in range(size):
         nothing[s] = 0.0
     first = flat(factor, 2 * size)
-    degrees = factorise(prior, sums, place, own)
+    degrees = factorise(prior, sums, place, posterior)
     degrees_before = factorise(prior, nothing, place, first)
     rise = log_gamma_ratio(0.5 * degrees_before, 0.5 * (degrees - degrees_before))
     at = -1
     for i in range(place + 2):
         at += i + 1
-        change = math.log(own[at] / first[at])
+        change = math.log(posterior[at] / first[at])
         # Of many degrees, the difference of degrees times logarithms would keep few digits.
         rise -= degrees * change + (degrees - degrees_before) * math.log(first[at]) if i == place + 1 else change
     return rise

@@ -59,13 +59,13 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> tuple[fl
     Return its score under its own cluster without itself, but for its table rows, and the sum of these with itself;
     -inf and 0 if it is in none.
     """
-    capacity, scores, own, n_clusters = state.capacity, state.scores, state.labels[i], state.n_clusters[0]
+    capacity, scores, cluster, n_clusters = state.capacity, state.scores, state.labels[i], state.n_clusters[0]
     values = flat(state.values, i * state.n_values)
     rows_of_own = 0.0
     for first in range(0, n_columns, LANES):
         add_rows(scores, state.log_weights, first, state.table, capacity, state.codes, i * state.n_table, state.n_table)
-        if first <= own < first + LANES:
-            rows_of_own = scores[own] - state.log_weights[own]
+        if first <= cluster < first + LANES:
+            rows_of_own = scores[cluster] - state.log_weights[cluster]
         if n_together > 0:
             add_log_products(scores, first, state.coefficients, state.columns, n_together, capacity, values)
         for place in range(n_together, state.n_apart):
@@ -77,24 +77,24 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> tuple[fl
             for k in range(n_columns):
                 scores[k] += chained_score(state, k, column, values)
     score = -math.inf
-    if own >= 0:  # the score without the subject itself
-        scores[own] = -math.inf
-        score = state.log_weights[capacity + own] if state.sizes[own] > 1.0 else math.log(state.concentration)
-    if own >= 0 and state.n_values > 0:
+    if cluster >= 0:  # the score without the subject itself
+        scores[cluster] = -math.inf
+        score = state.log_weights[capacity + cluster] if state.sizes[cluster] > 1.0 else math.log(state.concentration)
+    if cluster >= 0 and state.n_values > 0:
         for column in range(state.n_apart):
             state.own_values[column] = values[column]
-        left = flat(state.left_out_coefficients, 4 * state.width * own)
-        without = sum_log_terms(state.own_values, left, 0, state.width, LEAST_LEFT)
+        coefficients = flat(state.left_out_coefficients, 4 * state.width * cluster)
+        without = sum_log_terms(state.own_values, coefficients, 0, state.width, LEAST_LEFT)
         if math.isnan(without):
             without = 0.0
             for column in range(state.n_apart):
                 if not math.isnan(values[column]):
-                    without += value_left_out(state, own, column, values[column])
+                    without += value_left_out(state, cluster, column, values[column])
         score += without
         for column in range(state.n_apart, state.n_values):
             if not math.isnan(values[column]):
-                score += chained_left_out(state, own, column, values)
-    if n_columns == n_clusters or (own >= 0 and state.sizes[own] == 1.0):  # a new cluster would equal its own cluster
+                score += chained_left_out(state, cluster, column, values)
+    if n_columns == n_clusters or (cluster >= 0 and state.sizes[cluster] == 1.0):  # a new cluster would equal this one
         scores[n_clusters] = -math.inf
     return score, rows_of_own
 
@@ -117,8 +117,8 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
     start = state.statistic_start[state.n_table + column]
     n_sums = state.statistic_start[state.n_table + column + 1] - start
     place = place_in_block(n_sums)
-    own, factor = flat(values, column - place), flat(state.factors, k * state.n_factors + start - state.first_chained)
-    before, with_own = predictives.squares_of(factor, own, place, state.chained)
+    block, factor = flat(values, column - place), flat(state.factors, k * state.n_factors + start - state.first_chained)
+    before, with_own = predictives.squares_of(factor, block, place, state.chained)
     c = flat(state.left_out_coefficients, 4 * state.width * k + column)
     if 1.0 - with_own >= LEAST_LEFT:
         score: float = c[0] + c[state.width] * math.log1p(-with_own) - c[2 * state.width] * math.log1p(-before)
@@ -128,11 +128,11 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
     all_sums = flat(state.statistics, k * state.n_statistics + start)
     for s in range(n_sums):
         sums[s] = all_sums[s]
-    predictives.add_values(sums, own, place, -1.0)
+    predictives.add_values(sums, block, place, -1.0)
     degrees = predictives.factorise(flat(state.prior, state.prior_start[state.n_table + column]), sums, place, rest)
     coefficients = flat(state.chained, 2 * n_sums)
     predictives.chained_coefficients(rest, degrees, place, coefficients, 1, flat(coefficients, 3), 1)
-    before, with_own = predictives.squares_of(rest, own, place, sums)
+    before, with_own = predictives.squares_of(rest, block, place, sums)
     log_density = coefficients[0] - coefficients[1] * math.log1p(with_own) + coefficients[2] * math.log1p(before)
     value: float = state.coarsening * state.powers[state.n_table + column] * log_density
     return value
@@ -148,17 +148,17 @@ _CERTAIN = 45.0  # nats of a lead from which the others together have less than 
 
 
 @subkernel
-def _draw(scores: Array, n_columns: int, most: float, own: int, target: int, uniform: float) -> tuple[int, float]:
+def _draw(scores: Array, n_columns: int, most: float, cluster: int, target: int, uniform: float) -> tuple[int, float]:
     """Return a cluster drawn by exp(score), or a target above -1, and its log probability; scores are overwritten."""
     total = 0.0
     for k in range(n_columns):
         scores[k] = math.exp(scores[k] - most)
         total += scores[k]
-    drawn, left = own, uniform * total
+    drawn, rest = cluster, uniform * total
     for k in range(n_columns):
-        if scores[k] > 0.0 and left >= 0.0:  # rounding may leave a rest after the last cluster
+        if scores[k] > 0.0 and rest >= 0.0:  # rounding may leave a rest after the last cluster
             drawn = k
-            left -= scores[k]
+            rest -= scores[k]
     drawn = target if target >= 0 else drawn
     return drawn, math.log(scores[drawn] / total)
 
@@ -205,30 +205,30 @@ def sweep(
     moves, log_probability = 0, 0.0
     for position in range(visit.start, order.shape[0]):
         i = order[position]
-        own = state.labels[i]
+        cluster = state.labels[i]
         n_columns = n_clusters + 1 if n_scored > 0 or n_clusters < visit.most_clusters else n_clusters
         # The table rows under its own cluster are added only if they can change the decision.
         score, rows_of_own = score_all(state, i, n_columns, n_together)
-        held = state.sizes[0] - (1.0 if own == 0 else 0.0)
-        if visit.ignore_size and own >= 0 and held > 0.0:
+        held = state.sizes[0] - (1.0 if cluster == 0 else 0.0)
+        if visit.ignore_size and cluster >= 0 and held > 0.0:
             shift = -math.log(held)
-            score += shift if own == 0 else 0.0
+            score += shift if cluster == 0 else 0.0
             scores[0] += shift
         others = highest(scores, n_columns)
         stays = False
-        if own >= 0:
-            bound = score + rows_of_own - state.spread[own]
+        if cluster >= 0:
+            bound = score + rows_of_own - state.spread[cluster]
             stays = others < bound if n_drawn == 0 else bound - others > _CERTAIN and n_targets == 0
             if n_scored > 0 or not stays:
-                left_out = flat(state.left_out, own * state.n_rows)
+                left_out = flat(state.left_out, cluster * state.n_rows)
                 score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
                 stays = n_drawn == 0 and (stays or not others - score > visit.minimum_gain)
-        best, of_draw = own, 0.0
+        best, of_draw = cluster, 0.0
         if n_drawn > 0 and not stays:
-            if own >= 0:
-                scores[own] = score
+            if cluster >= 0:
+                scores[cluster] = score
             target = targets[position] if n_targets > 0 else -1
-            best, of_draw = _draw(scores, n_columns, max(score, others), own, target, uniforms[position])
+            best, of_draw = _draw(scores, n_columns, max(score, others), cluster, target, uniforms[position])
         elif not stays:
             best = 0
             while scores[best] < others:
@@ -239,11 +239,11 @@ def sweep(
             row = flat(all_scores, position * all_scores.shape[1])
             for k in range(n_clusters + 1):
                 row[k] = scores[k]
-            if own >= 0:
-                row[own] = score
-                if state.sizes[own] == 1.0:
+            if cluster >= 0:
+                row[cluster] = score
+                if state.sizes[cluster] == 1.0:
                     row[n_clusters] = score
-        if best != own and n_best == 0 and n_scored == 0:
+        if best != cluster and n_best == 0 and n_scored == 0:
             if best == n_clusters and n_clusters + 2 > capacity:
                 return position, moves, log_probability
             move(state, i, best)
@@ -331,7 +331,7 @@ def _write_log_predictives(
 
 @subkernel
 def _usual_square(state: State, k: int, column: int, log_odds: float) -> float:
-    """Return a (z - c3)^2 up to which no kept value z of cluster k is worth setting aside; -1 if none is known.
+    """Return a (z - c3)^2 up to which no kept value z of cluster k is worth setting aside; -1 if it is unknown.
 
     With c0 .. c3 of the cluster without z, the gain is at most first + log odds - c0 - c1 ln(1 - c2 (z - c3)^2), as the
     log prior predictive is nowhere above its c0, `first`. This bound must be below 0 by `_MARGIN`, so that rounding
@@ -378,25 +378,25 @@ def gains_of_indicators(
                 of_levels[k, row] = prior - partition.left_out[k, row]
         for column in range(n_values):
             squares[k, column] = _usual_square(state, k, column, log_odds)
-    found, gains, n_found = np.empty(n_features, dtype=np.int64), np.empty(n_features), 0
+    changes, gains, n_changes = np.empty(n_features, dtype=np.int64), np.empty(n_features), 0
     for i in range(partition.labels.shape[0]):
-        if n_found + n_features > found.size:
-            found, gains = np.concatenate((found, found)), np.concatenate((gains, gains))
-        own = partition.labels[i]
+        if n_changes + n_features > changes.size:
+            changes, gains = np.concatenate((changes, changes)), np.concatenate((gains, gains))
+        k = partition.labels[i]
         codes, values = flat(cohort.codes, i * n_table), flat(cohort.values, i * n_values)
-        levels, usual = flat(of_levels, own * state.n_rows), flat(squares, own * n_values)
-        centres = flat(state.left_out_coefficients, (4 * own + 3) * state.width)
+        levels, usual = flat(of_levels, k * state.n_rows), flat(squares, k * n_values)
+        centres = flat(state.left_out_coefficients, (4 * k + 3) * state.width)
         for feature in range(n_features):
             column = feature - n_table
             odds, gain = log_odds * state.powers[feature], -math.inf
             if outlying[i, feature]:
-                gain = _predictive(state, i, feature, own) - (_predictive(state, i, feature, empty) + odds)
+                gain = _predictive(state, i, feature, k) - (_predictive(state, i, feature, empty) + odds)
             elif column < 0:
                 gain = levels[codes[feature]]
             # False for a missing value, which is NaN.
             elif (values[column] - centres[column]) ** 2 > usual[column]:
-                gain = _predictive(state, i, feature, empty) + odds - value_left_out(state, own, column, values[column])
+                gain = _predictive(state, i, feature, empty) + odds - value_left_out(state, k, column, values[column])
             if gain > least:
-                found[n_found], gains[n_found] = i * n_features + feature, gain
-                n_found += 1
-    return found[:n_found], gains[:n_found]
+                changes[n_changes], gains[n_changes] = i * n_features + feature, gain
+                n_changes += 1
+    return changes[:n_changes], gains[:n_changes]

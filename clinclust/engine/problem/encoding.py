@@ -321,21 +321,21 @@ class EncodedCohort:
 
     def with_features(self, included: Mask, log_base: float) -> EncodedCohort:
         """Return the same subjects with the included features, bool (D,), only, and with this log base measure."""
-        arrays, kept = self.arrays, np.flatnonzero(included)
+        arrays, indices = self.arrays, np.flatnonzero(included)
         n_table = arrays.codes.shape[1]
-        tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
+        tabled, valued = indices[indices < n_table], indices[indices >= n_table] - n_table
         n_levels = np.diff(arrays.level_start)[tabled]
         level_start = 1 + starts(n_levels)
         # Rows of excluded features are removed, so that the row numbers of each kept feature decrease by a constant.
         shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
         codes = arrays.codes[:, tabled]
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
-        features = tuple(self.encoding.features[d] for d in kept)
-        encoding = Encoding(features, self.encoding.centres[kept], self.encoding.scales[kept])
+        features = tuple(self.encoding.features[d] for d in indices)
+        encoding = Encoding(features, self.encoding.centres[indices], self.encoding.scales[indices])
         kept_arrays = CohortArrays(
             codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
             values=np.ascontiguousarray(arrays.values[:, valued]),
-            kinds=arrays.kinds[kept],
+            kinds=arrays.kinds[indices],
             level_start=level_start,
             level_values=arrays.level_values[rows],
             level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
@@ -412,10 +412,10 @@ def log_base_measures(cohort: EncodedCohort, prior: Array, subjects: Labels, fea
     measures, in_table = np.empty(subjects.size), features < n_table
     measures[in_table] = arrays.level_log_base[arrays.codes[subjects[in_table], features[in_table]]]
     for feature in np.unique(features[~in_table]).tolist():
-        own = features == feature
-        column = arrays.values[subjects[own], feature - n_table]
+        of_feature = features == feature
+        column = arrays.values[subjects[of_feature], feature - n_table]
         theta = cohort.encoding.theta(feature, prior)
-        measures[own] = cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
+        measures[of_feature] = cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
     return measures
 
 

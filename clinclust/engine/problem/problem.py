@@ -113,13 +113,13 @@ def _out_of_bounds(
     for key in sorted(likelihood.with_unit & set(stated)):
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
-            own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
+            number = stated[key][-1] if isinstance(stated[key], list) else stated[key]
             called, unit = key, 1.0
-            for known, (weight, scale) in likelihood.known_parameters.items():  # by a hyperparameter
+            for parameter, (weight, scale) in likelihood.known_parameters.items():  # by a hyperparameter
                 if key == scale and stated.get(weight) in (KNOWN_DEGREES, 0.5 * KNOWN_DEGREES):
-                    called, unit = known, float(stated[weight])
+                    called, unit = parameter, float(stated[weight])
             problems.append(
-                f"{name}: {called} {float(own) / unit:g} cannot be used with the values of the column: in units of "
+                f"{name}: {called} {float(number) / unit:g} cannot be used with the values of the column: in units of "
                 f"their spread it is {free[key] / unit:g}, and must lie between {low / unit:g} and {high / unit:g}"
             )
     return problems
@@ -136,8 +136,8 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
     theta = np.empty(0)
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         named = hyperparameters[feature.name]
-        own = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
-        theta = likelihood.after(theta, own)
+        of_feature = likelihood.from_dict(dict(named), np.full(likelihood.n_hyperparameters, np.nan))
+        theta = likelihood.after(theta, of_feature)
         parts.append(likelihood.encoded_hyperparameters(theta, *encoding.standards_of(index, likelihood.n_before)))
     return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -500,7 +500,7 @@ def log_predictives(
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
         before = encoding.features[index - likelihood.n_before : index]
         centres, scales = encoding.standards_of(index, likelihood.n_before)
-        columns = (np.column_stack([values[one.name] for one in (*before, feature)]) - centres) / scales
+        columns = (np.column_stack([values[member.name] for member in (*before, feature)]) - centres) / scales
         # Given features one of which is missing, the value takes no part.
         column = np.where(np.isnan(columns).any(axis=1), np.nan, columns[:, -1])
         theta, sums = clusters.factor_of(index)

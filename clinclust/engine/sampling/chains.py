@@ -21,7 +21,7 @@ from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
 
-# Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
+# Divisions and mergers of whole clusters, proposed and accepted so that the posterior is unchanged.
 #
 # Two subjects are drawn. The other members of their clusters are allocated in random order to the one or the other by
 # their conditional probabilities, or, every second time, all to the second, and then visited a few times by Gibbs
@@ -61,8 +61,8 @@ def divide_or_merge(
     if by_cluster:
         pair = _pair_by_cluster(partition, rng)
     else:
-        one = int(rng.choice(drawn_first.size, p=drawn_first))
-        pair = np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
+        subject = int(rng.choice(drawn_first.size, p=drawn_first))
+        pair = np.array([subject, (subject + rng.integers(1, drawn_first.size)) % drawn_first.size])
     if pair is None:
         return None
     first, second = labels[pair].tolist()
@@ -461,27 +461,27 @@ def _improve(draws: Codes, labels: Labels, terms: Array, order: Labels, capacity
     costs = np.empty(capacity)
     moves = 0
     for i in order:
-        own = labels[i]
-        sizes[own] -= 1
+        cluster = labels[i]
+        sizes[cluster] -= 1
         costs[:] = 0.0
         for s in range(n_draws):
             cells = joint[s, draws[s, i]]
-            cells[own] -= 1
+            cells[cluster] -= 1
             for k in range(capacity):
                 costs[k] -= rises[cells[k]]
         empty_seen = False
-        best, lowest = own, rises[sizes[own]] + 2.0 / n_draws * costs[own] - _LEAST_GAIN
+        best, lowest = cluster, rises[sizes[cluster]] + 2.0 / n_draws * costs[cluster] - _LEAST_GAIN
         for k in range(capacity):
             if sizes[k] == 0:
                 if empty_seen:
                     continue  # all empty clusters are the same
                 empty_seen = True
             cost = rises[sizes[k]] + 2.0 / n_draws * costs[k]
-            if k != own and cost < lowest:
+            if k != cluster and cost < lowest:
                 best, lowest = k, cost
         labels[i] = best
         sizes[best] += 1
         for s in range(n_draws):
             joint[s, draws[s, i], best] += 1
-        moves += best != own
+        moves += best != cluster
     return moves

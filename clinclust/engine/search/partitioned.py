@@ -58,9 +58,9 @@ class Cells:
             if not small.any():
                 return labels
             for cell in np.unique(cells[small]).tolist():
-                own = np.flatnonzero(cells == cell)
-                largest = own[sizes[own].argmax()]
-                joining = own if small[largest] else own[small[own]]
+                of_cell = np.flatnonzero(cells == cell)
+                largest = of_cell[sizes[of_cell].argmax()]
+                joining = of_cell if small[largest] else of_cell[small[of_cell]]
                 clusters[joining] = clusters[largest]
             labels = clusters[of_subjects]
 
@@ -194,18 +194,18 @@ class Shard(NamedTuple):
 
     def some(self, rows: Whole) -> Shard:
         """Return a shard of some subjects, in ascending order, in memory."""
-        taken = self.taken(rows, np.empty(0, dtype=np.int64))
-        return self._replace(codes=taken.codes, values=taken.values, n_subjects=rows.size)
+        arrays = self.taken(rows, np.empty(0, dtype=np.int64))
+        return self._replace(codes=arrays.codes, values=arrays.values, n_subjects=rows.size)
 
     def taken(self, rows: slice | Whole, aside: Whole) -> CohortArrays:
         """Return some subjects, as a slice or in ascending order, without the values that are set aside (`blocks`)."""
         codes, values = (it.mapped() if isinstance(it, Stored) else it for it in (self.codes, self.values))
-        taken = self.tables._replace(codes=codes[rows].astype(np.int32), values=np.array(values[rows]))
+        arrays = self.tables._replace(codes=codes[rows].astype(np.int32), values=np.array(values[rows]))
         if aside.size:
-            n_features = taken.kinds.size
-            own = aside - rows.start * n_features if isinstance(rows, slice) else places_among(aside, rows, n_features)
-            return without_values(taken, own)
-        return taken
+            n_features = arrays.kinds.size
+            at = aside - rows.start * n_features if isinstance(rows, slice) else places_among(aside, rows, n_features)
+            return without_values(arrays, at)
+        return arrays
 
     def blocks(self, aside: Whole) -> Iterator[tuple[slice, CohortArrays]]:
         """Yield rows and arrays of a chunk after the other, without values `aside`, ascending: subject D + feature."""
@@ -276,7 +276,7 @@ def divide(
     """Return the best cluster of each subject in the division of its own, -1 without one, and sums by cluster."""
     halves = np.full(shard.n_subjects, -1, dtype=np.int32)
     clusters = {cluster: up_to_date(shard.tables, model, sums) for cluster, sums in divisions.items()}
-    sums = {cluster: (np.zeros_like(own[0]), np.zeros_like(own[1])) for cluster, own in divisions.items()}
+    sums = {k: (np.zeros_like(sizes), np.zeros_like(statistics)) for k, (sizes, statistics) in divisions.items()}
     for rows, block in shard.blocks(aside):
         for cluster, division in clusters.items():
             members = np.flatnonzero(labels[rows] == cluster)
@@ -344,7 +344,7 @@ class Partitioned:
 
     def each(self, function: Callable[..., Any], *arguments: Any, lists: Sequence[Sequence[Handle]]) -> list[Handle]:
         """Run a function of each partition, with its handles in these lists before the arguments; return handles."""
-        return [self.place.submit(function, *own, *arguments) for own in zip(*lists, strict=True)]
+        return [self.place.submit(function, *handles, *arguments) for handles in zip(*lists, strict=True)]
 
     @property
     def n_clusters(self) -> int:
@@ -403,7 +403,7 @@ class Partitioned:
         """Find the best cluster of every subject while the clusters do not change."""
         results = self.each(scan, self.problem.model, self.clusters.sums, minimum_gain, lists=self.lists)
         sums = self.place.results(self.each(itemgetter(1, 2, 3), lists=[results]))
-        return ScanResult(results, sum(n for n, *_ in sums), *added([own for _, *own in sums]))
+        return ScanResult(results, sum(n for n, *_ in sums), *added([of_shard for _, *of_shard in sums]))
 
     def all_moved(self, found: ScanResult) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
@@ -416,7 +416,7 @@ class Partitioned:
         gathered = self.place.results(self.each(candidates, _MOST_MOVED // len(self.shards) + 1, lists=lists))
         # A move may rename the last cluster. One more subject in each, which is not visited, remembers its name.
         before = [labels for _, labels in gathered]
-        arrays = together([*(own for own, _ in gathered), self.problem.cohort.arrays])
+        arrays = together([*(arrays for arrays, _ in gathered), self.problem.cohort.arrays])
         labels = np.concatenate([*before, np.arange(self.n_clusters)])
         moved = moved_one_by_one(self.problem, self.clusters.sums, arrays, labels, minimum_gain)
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
@@ -433,9 +433,9 @@ class Partitioned:
         """Return the partitions after all merges of clusters that raise the log joint."""
         clusters = clusters_without_subjects(self.problem.cohort.arrays, *self.clusters.sums)
         into = merged_into(self.problem, clusters)
-        kept, numbers = np.unique(into, return_inverse=True)
+        targets, numbers = np.unique(into, return_inverse=True)
         labels = self.each(partial(np.take, numbers.astype(np.int32)), lists=[self.labels])
-        return self.with_sums((clusters.sizes[kept], clusters.statistics[kept]), labels)
+        return self.with_sums((clusters.sizes[targets], clusters.statistics[targets]), labels)
 
     def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
         """Return the partitions after all divisions, of some members, that raise the log joint; None without any."""
@@ -458,7 +458,7 @@ class Partitioned:
         renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + most, axis=1)
         n_after = n_clusters
         for cluster in divisions:
-            sums = added([own[cluster] for own in of_parts])
+            sums = added([part[cluster] for part in of_parts])
             held = np.flatnonzero(sums[0] > 0.0)
             here, whole = results[cluster][0], [of_all[[cluster]] for of_all in self.clusters.sums]
             rise = joint_of_sums(here, *(of_part[held] for of_part in sums)) - joint_of_sums(here, *whole)
@@ -476,11 +476,11 @@ class Partitioned:
         ends = np.cumsum(sizes, axis=0)
         chosen = [np.sort(rng.choice(n, min(n, N_DIVIDED), replace=False)) for n in ends[-1].tolist()]
         ranks = [
-            [some[np.searchsorted(some, end - n) : np.searchsorted(some, end)] - (end - n) for some, end, n in own]
-            for own in (zip(chosen, *both, strict=True) for both in zip(ends, sizes, strict=True))
+            [some[np.searchsorted(some, end - n) : np.searchsorted(some, end)] - (end - n) for some, end, n in of_shard]
+            for of_shard in (zip(chosen, *both, strict=True) for both in zip(ends, sizes, strict=True))
         ]
         gathered = self.place.results(self.each(members, lists=(*self.lists, ranks)))
-        return [self.problem.of_subjects(together(own)) for own in zip(*gathered, strict=True)]
+        return [self.problem.of_subjects(together(of_cluster)) for of_cluster in zip(*gathered, strict=True)]
 
 
 def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partitioned:

@@ -364,7 +364,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
 
 def merge_and_divide(
     problem: Problem,
-    found: SweepResult,
+    result: SweepResult,
     settled: Callable[[Any], SweepResult],
     changed: Callable[[SweepResult, bool], Any | None],
     enough: Event,
@@ -374,19 +374,19 @@ def merge_and_divide(
     `changed` makes the merges that raise the joint, or else a division; without one, it returns None. `settled`
     continues from what it returns.
     """
-    trace = list(found.trace)
+    trace = list(result.trace)
     least = minimum_gain(problem)
-    while found.converged and not enough.is_set():
-        onward = changed(found, bool(merge_gains(problem, found.partition).max() > least))
+    while result.converged and not enough.is_set():
+        onward = changed(result, bool(merge_gains(problem, result.partition).max() > least))
         if onward is None:
             break
         after = settled(onward)
         # What was gained must show in the joint: rounding errors of large terms could otherwise be gained for ever.
         if after.trace and after.trace[-1] <= trace[-1] + 0.5 * least:
             break
-        found = after
-        trace += found.trace
-    return found._replace(trace=trace)
+        result = after
+        trace += result.trace
+    return result._replace(trace=trace)
 
 
 def _divide_cluster(
@@ -474,7 +474,7 @@ def refine(
             before_both = highest()
             while not enough.is_set():
                 best = best_distinct(everything, _ELITE)
-                every = {(one.log_joint, two.log_joint): (one, two) for one, two in itertools.combinations(best, 2)}
+                every = {(pair[0].log_joint, pair[1].log_joint): pair for pair in itertools.combinations(best, 2)}
                 pairs = [pair for joints, pair in every.items() if joints not in tried]
                 if not pairs:
                     break
