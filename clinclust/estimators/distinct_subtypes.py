@@ -93,8 +93,7 @@ class PairTests:
         self.plan, self.seed = plan, seed
         self.discrete = nodes.is_discrete(self.problem.cohort)
         self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
-        self.known: dict[tuple[str, frozenset[Side]], Any] = {}
-        """What is known of two groups, by the method that found it."""
+        self.known: dict[tuple[str, frozenset[Side]], Any] = {}  # of two groups, by the method
 
     @_once
     def distance(self, first: Side, second: Side) -> float:
@@ -142,8 +141,7 @@ class PairTests:
     def most_continuous(self, sides: Sequence[Side]) -> Join | None:
         """Return the two groups that are most clearly one continuum; None without any.
 
-        Those with a gap between them are not. Beyond the first draws, only the test with the largest p makes more,
-        until it has ended above the level.
+        Only the test with the largest p goes on, until it has ended above the level; a gap makes them two.
         """
         candidates = {pair: self.begun(*pair) for pair in self.nearest_pairs(sides)}
         while candidates:

@@ -18,7 +18,7 @@ from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_unit_diagonal
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import Encoding, members_of_chains, model_values
-from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, patterns_of, pose, probabilities
+from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, pose, probabilities
 from clinclust.engine.search.plan import SearchCancelled
 from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.fit import Fit
@@ -96,8 +96,10 @@ def _posteriors_in_block(clusters: Clusters, frame: pd.DataFrame, members: list[
     """Return the posteriors of a feature for each row, (n, m, P), given what is observed of its block `members`."""
     of_block, predictive = encoded_block(frame, clusters.encoding, members), block_predictive(clusters, members)
     posteriors = np.empty((len(frame), clusters.sizes.size + 1, len(clusters.encoding.alone[index].prior.NAMES)))
-    for is_observed, here in patterns_of(~np.isnan(of_block)):
-        posteriors[here] = predictive.given(members.index(index), is_observed, of_block[here])
+    observed = ~np.isnan(of_block)
+    for pattern in np.unique(observed, axis=0):
+        here = (observed == pattern).all(axis=1)
+        posteriors[here] = predictive.given(members.index(index), pattern, of_block[here])
     return posteriors
 
 

@@ -25,8 +25,7 @@ from clinclust.schema.feature import pairs_of_parts
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
 _LEAST_EIGENVALUE = 0.02
-_LARGEST_STACK = 2**21
-"""Numbers in the matrices that are solved together, 16 MB."""
+_LARGEST_STACK = 2**21  # numbers in the matrices that are solved together: 16 MB
 _FEWEST_PAIRS = 5.0
 """A correlation of n pairs counts n / (n + this)."""
 SCORE_STEPS = 1024.0

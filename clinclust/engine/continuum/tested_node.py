@@ -432,11 +432,9 @@ one folding, and in 2.2% with three or five; the rates are the same."""
 _LEAST_MASS = 0.03
 _NARROWEST, _WIDEST, _HALVINGS = 0.02, 2.5, 11
 """Bounds of h in standard deviations, and how often they are halved."""
-_OF_SAMPLES = 4999, 3.0
-"""Largest number of samples, and how many standard errors the share of extreme ones is from the level where they end:
-without any at .05, after 181."""
-_OF_COHORTS, _ERRORS = (10, 20, 30, 40), 1.5
-"""Numbers of cohorts with which h is compared, until it is so many standard errors from where p would be the level."""
+_MOST_SAMPLES, _NUMBERS_OF_COHORTS = 4999, (10, 20, 30, 40)
+"""Numbers of draws: of samples, until the share of extreme ones is 3 standard errors from the level (without any, at
+.05, after 181), and of cohorts, until h is 1.5 standard errors from where p would be the level."""
 LONG_TAIL = 0.5
 """Absolute skewness of places above which one tail is long."""
 TAIL_COUNTS = 0.6
@@ -450,14 +448,11 @@ _FEW_DISCRETE = 1.0 / 3.0
 """Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
 _TELLS = 0.2
 """Share of variance within two halves below which a column of levels tells them, and makes a gap by itself, as sex."""
-_LEAST_INFORMATION = 0.8
-"""Least share of d^2 that the features of a subject hold, as a multiple of the median share."""
-_LEAST_MEASURED = 1.0 / 3.0
-"""Least share of measurements among the features."""
+_LEAST_INFORMATION = 0.8  # least share of d^2 that the features of a subject hold, as a multiple of the median share
+_LEAST_MEASURED = 1.0 / 3.0  # least share of measurements among the features
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
-_AT_ONCE = 32
-"""Number of samples that are drawn together."""
+_AT_ONCE = 32  # samples that are drawn together
 _ENDS = 4.0
 """Where measurements are cut, in robust standard deviations from the median, half the distance of the quantiles .16 and
 .84: gross errors would be the axis."""
@@ -548,16 +543,16 @@ def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) 
             samples = means + (samples - means + h * rng.standard_normal(samples.shape)) / np.sqrt(1.0 + h**2)
             yield from (count_peaks(sample, h, _LEAST_MASS) for sample in samples)
 
-    return share_as_extreme(numbers_of_peaks(), 2, level, *_OF_SAMPLES), h
+    return share_as_extreme(numbers_of_peaks(), 2, level), h
 
 
-def share_as_extreme(draws: Iterable[float], observed: float, level: float, most: int, n_errors: float) -> float:
-    """Return the share of draws not below what was observed; they end so many standard errors from the level."""
+def share_as_extreme(draws: Iterable[float], observed: float, level: float) -> float:
+    """Return the share of draws not below what was observed, of as many as tell it from the level."""
     n_extreme = 0
-    for n_drawn, drawn in enumerate(islice(draws, most), start=1):
+    for n_drawn, drawn in enumerate(islice(draws, _MOST_SAMPLES), start=1):
         n_extreme += drawn >= observed
         expected = level * n_drawn
-        if abs(n_extreme - expected) > n_errors * np.sqrt(max(n_extreme, expected)):
+        if abs(n_extreme - expected) > 3.0 * np.sqrt(max(n_extreme, expected)):
             break
     return (n_extreme + 1) / (n_drawn + 1)
 
@@ -565,7 +560,7 @@ def share_as_extreme(draws: Iterable[float], observed: float, level: float, most
 def p_of_flat_top(places: Array, rng: np.random.Generator, level: float) -> float:
     """Return the share of uniform samples with as large a dip as places (M,)."""
     dips = (dip(np.sort(rng.random(places.size))) for _ in count())
-    return share_as_extreme(dips, dip(np.sort(places)), level, *_OF_SAMPLES)
+    return share_as_extreme(dips, dip(np.sort(places)), level)
 
 
 def p_of_no_gap(
@@ -590,10 +585,7 @@ def critical_bandwidth(x: Array) -> float:
 
 
 def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
-    """Return p of no gap along the axis between two halves, int64 (M,), in normal scores of all features.
-
-    Above the level, the p of the places alone.
-    """
+    """Return p of no gap along the axis between two halves, (M,), in normal scores; above the level, of places only."""
     discrete, scores = is_discrete(part.cohort), scores_of(part.cohort)
     has_few = discrete.mean() <= _FEW_DISCRETE
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
@@ -615,17 +607,16 @@ def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: flo
 
 
 def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> float:
-    """Return p of a critical bandwidth among those of cohorts without a gap, by the t distribution of their squares.
+    """Return p of a critical bandwidth among those of cohorts without a gap, whose squares are about normal.
 
-    Of 17 divisions with 300 cohorts each, h itself has a short upper tail (1.2 to 1.6 standard deviations above the
-    mean is the quantile .95), and its square a normal one (1.3 to 1.8; .97 to 1.05 times 1.645 in most).
+    In 17 divisions, 300 cohorts each, their quantile .95 is 1.3 to 1.8 standard deviations above the mean.
     """
     squares = list[float]()
-    for n in _OF_COHORTS:
+    for n in _NUMBERS_OF_COHORTS:
         squares += [h**2 for h in islice(drawn, n - len(squares))]
         t = (observed**2 - np.mean(squares)) / max(float(np.std(squares, ddof=1)), 1e-9) / np.sqrt(1.0 + 1.0 / n)
         at_level = -float(ndtri(level))
-        if abs(t - at_level) > _ERRORS * np.sqrt((1.0 + at_level**2 / 2.0) / n):
+        if abs(t - at_level) > 1.5 * np.sqrt((1.0 + at_level**2 / 2.0) / n):
             break
     return float(stdtr(n - 1, -t))
 

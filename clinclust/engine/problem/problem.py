@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -580,14 +580,6 @@ def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
             scale[k, place, :place] = scale[k, :place, place] = before @ slopes
             scale[k, place, place] = rest / degrees[k] + float(slopes @ before @ slopes)
     return BlockPredictive(mean, scale * ((kappa + 1.0) / kappa)[:, None, None], degrees)
-
-
-def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:
-    """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
-    patterns, pattern_of = np.unique(marked, axis=0, return_inverse=True)
-    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
-    yield from zip(patterns, np.split(by_pattern, ends[:-1]), strict=True)
 
 
 # The tree of the clusters of a fit: how well a likelihood describes a feature in it, and what clusters cost a feature.

@@ -14,7 +14,7 @@ from scipy.stats import gaussian_kde
 from clinclust.arguments import COMPARISONS, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.comparisons.compare import FEWEST_TESTED
-from clinclust.engine.continuum.null_cohorts import OnePopulation, conditional_draws, one_population
+from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population, with_expectations
 from clinclust.engine.continuum.tested_node import (
     Node,
     critical_bandwidth,
@@ -481,7 +481,7 @@ def _find_places(population: OnePopulation, labels: Labels) -> Array:
     A subject of whom nothing is observed has NaN.
     """
     scores = population.scores
-    filled = conditional_draws(scores, population.correlation, np.zeros_like(scores))  # no draw: the expectation
+    filled = with_expectations(scores, population.correlation)
     means = pd.DataFrame(filled).groupby(labels).transform("mean").to_numpy()
     within, between, total = (np.atleast_2d(np.cov(rows.T)) for rows in (filled - means, means, filled))
     within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1.0)
