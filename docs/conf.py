@@ -57,7 +57,8 @@ CONTENTS = {
         Large cohorts <docs/large_cohorts>
         Sharing <docs/sharing>
         Writing up <docs/writing_up>
-        Questions of users <docs/questions>""",
+        Questions of users <docs/questions>
+        From R <docs/from_r>""",
     "Reference": """
         Pages and words <docs/index>
         Command line <docs/command_line>

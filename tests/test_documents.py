@@ -126,17 +126,23 @@ def small_cohort(tmp_path_factory):
         (home / folder).mkdir(parents=True, exist_ok=True)
     for table in ("cohort.csv", "examples/parkinsonism/cohort.csv"):
         frame.to_csv(home / table, index=False)
+    pd.DataFrame({"id": np.arange(60) // 3, "month": np.arange(60) % 3, "egfr": frame["lab0"]}).to_csv(
+        home / "visits.csv"
+    )
     for declared in ("schema.yaml", "schemas/parkinsonism.yaml"):
         schema.to_yaml(home / declared)
     frame = schema.validate(cc.read_cohort(home / "cohort.csv"))
     return home, {"schema": schema, "frame": frame, "model": cc.MAPDP(schema, random_state=0).fit(frame)}
 
 
+# In the second column of a table; one warns of what it estimated.
+CALLS = [pytest.param("docs/from_r.md", marks=pytest.mark.filterwarnings("ignore:visits"))]
 BUILT = ("docs/tutorial.md", "docs/gallery.md")  # the build of the site runs them, one after the other
 
 
 @pytest.mark.parametrize(
-    "document", [page for page in ["README.md", *PAGES, *MORE] if page not in BUILT and blocks_of(page, "python")]
+    "document",
+    [page for page in ["README.md", *PAGES, *MORE] if page not in BUILT and blocks_of(page, "python")] + CALLS,
 )
 def test_python_code_runs(document, small_cohort, fits_once, tmp_path, monkeypatch, capsys):
     home, made = small_cohort
@@ -144,7 +150,9 @@ def test_python_code_runs(document, small_cohort, fits_once, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path / "home")
     begins = document in ("README.md", "docs/python.md")  # with reading and fitting; the others go on
     names = {"cc": cc} | ({} if begins else made)
-    for block in blocks_of(document, "python"):
+    for block in blocks_of(document, "python") or re.findall(
+        r"^\| `[^|]*` \| `(.*?)` \|", text_of(document), re.MULTILINE
+    ):
         exec(compile(block, document, "exec"), names)
 
 

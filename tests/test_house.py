@@ -4,30 +4,10 @@ import runpy
 from pathlib import Path
 
 import pytest
+from cases import cases_beside, read_beside
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "house.py"
-MODULES = {
-    "__init__.py": '__all__ = ["fit", "draw"]\n',
-    "schema/__init__.py": "",
-    "schema/feature.py": "def a():\n    from clinclust.schema import rules\n    import clinclust.cli.entry\n",
-    "schema/rules.py": "if True:\n    from clinclust.schema.feature import a\n",
-    "cli/entry.py": (
-        '"""Two words, beside."""\n'
-        "from clinclust.schema.feature import (\n"
-        "    a)\n"
-        "# It is kept\tout.\n"
-        "N, _M = '# of a', 'told'  # as it\n"
-        "class C:\n"
-        "    found: int\n"
-        "    def nine(self, a, b, c, d, /, e, f, *g, h, **i): raise ValueError(f'{a} is told')\n"
-        "    def draw_eight(self, a, b, c, d, e, f, g, found): return 'beside'\n"
-        "    @property\n"
-        "    def size(self): return [given for given, self.kept in self.draw_eight]\n"
-        "    def __len__(self): return (found := a) + _once()\n"
-        "def _once(): return [[own for own in found_rows] for found_rows in N]\n"
-        "def is_used_twice(): return is_used_twice, C.is_used_twice\n"
-    ),
-}
+BY_HAND = read_beside(__file__)["house"]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +17,7 @@ def house():
 
 @pytest.fixture
 def tree(tmp_path):
-    files = {f"clinclust/{name}": text for name, text in MODULES.items()}
+    files = {f"clinclust/{name}": text for name, text in BY_HAND["modules"].items()}
     for name, text in {**files, "tests/room/test_a.py": "a = 1\n\n", "tests/texts.txt": "no test\n"}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -60,26 +40,7 @@ def test_every_budget_is_of_something_counted(house, counts):
 
 
 def test_counts_are_those_by_hand(house, tree):
-    assert house["count_house"](tree) == {
-        "package": {
-            "import lines, %": 25.0,  # 5 of 20; one import has two
-            "comment lines, %": 5.0,  # a comment after code has no line, and none begins in a string
-            "imports inside functions": 2,
-            "modules with one importer": 2,  # entry and rules, both by feature
-            "modules under 60 lines": 5,
-            "functions of 9 or more parameters": 1,
-            "functions used once": 1,  # _once; a is a variable in entry too, and draw_eight is a method
-            "functions without a verb": 3,  # a, nine and _once; is_ is a verb
-            "participles as names": 3,  # found twice, given; not a parameter, an attribute, found_rows
-            "pronouns as names": 1,
-            "idioms": 3,  # a string of one word is no message
-            "words of docstrings": 3,
-            "lines of tests": 2,
-        },
-        "cli": {"lines": 14, "files": 1, "names": 3, "circular": 1},  # C, N, is_used_twice
-        "schema": {"lines": 5, "files": 3, "names": 1, "circular": 2},
-        "top": {"lines": 1, "files": 1, "names": 0, "circular": 0},
-    }
+    assert house["count_house"](tree) == BY_HAND["counts"]
     assert house["count_idioms"](list(house["read_modules"](tree).values())) == {"beside": 1, "kept out": 1, "told": 1}
     assert house["find_circles"](house["map_imports"](house["read_modules"](tree))) == [
         ["cli.entry", "schema.feature", "schema.rules"]
@@ -89,21 +50,7 @@ def test_counts_are_those_by_hand(house, tree):
 COUNTS = {"package": {"comment lines, %": 0.5, "idioms": 7, "words": 9}, "cli": {"lines": 1_000, "circular": 0}}
 
 
-@pytest.mark.parametrize(
-    ("budget", "excesses"),
-    [
-        ({"package": {"idioms": [7], "comment lines, %": [0.5]}, "cli": {"lines": [1_000]}}, []),
-        (
-            {"package": {"idioms": [6, 0], "comment lines, %": [0.6]}, "cli": {"lines": [999, 9]}},
-            [
-                "package: 0.5 comment lines, %, budget 0.6",
-                "package: 7 idioms, budget 6",
-                "cli: 1,000 lines, budget 999",
-            ],
-        ),
-        ({"package": {}}, ["cli: 1,000 lines, budget 0"]),
-    ],
-)
+@pytest.mark.parametrize(("budget", "excesses"), cases_beside(__file__, "excesses"))
 def test_budget_is_an_upper_limit_and_comments_have_a_lower_one(house, budget, excesses):
     assert house["list_excesses"](COUNTS, budget) == excesses
 

@@ -9,6 +9,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from cases import cases_beside
 
 HOUSE = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "house.py"))
 IMPORTS = HOUSE["map_imports"](HOUSE["read_modules"](HOUSE["HERE"]))
@@ -70,16 +71,6 @@ def test_imports_run_downwards():
     assert relative == [], "write imports in full"
 
 
-@pytest.mark.parametrize(
-    ("importer", "imported", "is_upward"),
-    [
-        ("priors.beta", "errors", False),
-        ("priors.beta", "priors.dirichlet", False),
-        ("priors.beta", "schema.feature", True),
-        ("engine.kernels.sweep", "engine.search.plan", True),
-        ("outcomes.compare", "associations", True),  # of one line
-        ("errors", "", True),
-    ],
-)
+@pytest.mark.parametrize(("importer", "imported", "is_upward"), cases_beside(__file__, "imports"))
 def test_imports_that_run_upwards_are_found(importer, imported, is_upward):
     assert upward({importer: {imported}}) == [(importer, imported)] * is_upward

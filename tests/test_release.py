@@ -1,20 +1,15 @@
-"""A release: a wheel of the package alone, a source of everything, and everywhere the same words about it."""
+"""A release: everywhere the same words about it. `.ci/release` builds it, and checks what its files hold."""
 
 import json
 import re
-import subprocess
-import sys
-import tarfile
 import tomllib
-import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def test_citation_and_archive_say_what_the_package_says():
@@ -44,18 +39,18 @@ def test_every_dependency_has_its_licence_on_the_page():
     assert {re.match(r"[\w.-]+", need)[0].lower() for need in needed} <= listed
 
 
-@pytest.mark.simulation
-@pytest.mark.skipif(not (find_spec("build") and find_spec("hatchling")), reason="needs build and hatchling")
-def test_wheel_and_source_hold_what_they_should(tmp_path):
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
-    (wheel,), (source,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
-    tree = {str(path.relative_to(ROOT)) for path in (ROOT / "clinclust").rglob("*") if path.is_file()}
-    tree = {path for path in tree if "__pycache__" not in path and not path.endswith((".nbi", ".nbc"))}
-    about = f"clinclust-{PROJECT['version']}.dist-info"
-    files = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
-    assert set(zipfile.ZipFile(wheel).namelist()) == tree | {f"{about}/{name}" for name in files}
-    with tarfile.open(source) as archive:
-        named = {name.partition("/")[2] for name in archive.getnames()}
-    assert tree | {"LICENSE", "README.md", "CITATION.cff", "paper.md", "tests/test_release.py", "docs/conf.py"} <= named
-    assert not [name for name in named if re.search(r"__pycache__|\.nb[ic]$|^site/|^dist/|\.git/", name)]
+def test_the_conda_recipe_has_the_bounds_of_the_package():
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+    called = {"matplotlib": "matplotlib-base", "pandera[pandas]": "pandera-pandas", "PyYAML": "pyyaml"}
+    needed = (need.split(">=") for need in PROJECT["dependencies"])
+    python, *run = recipe["requirements"]["run"]
+    assert run == [f"{called.get(name, name)} >={bound}" for name, bound in needed]
+    said = (
+        recipe["context"]["version"],
+        f">={recipe['context']['python_min']}",
+        *recipe["build"]["python"]["entry_points"],
+    )
+    assert said == (PROJECT["version"], PROJECT["requires-python"], f"clinclust = {PROJECT['scripts']['clinclust']}")
+    assert (python, PYPROJECT["build-system"]["requires"]) == ("python >=${{ python_min }}", ["hatchling>=1.25"])
+    assert "hatchling >=1.25" in recipe["requirements"]["host"]
+    assert (recipe["about"]["summary"], recipe["about"]["license"]) == (PROJECT["description"], PROJECT["license"])

@@ -27,7 +27,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, Literal, Self, dataclass_transform, get_args, get_origin, get_type_hints
 
-from clinclust.data import Language, data
+from clinclust.data import Language, Style, data
 from clinclust.estimators.parameters import (
     MAPDPParameters,
     PublishedParameters,
@@ -398,6 +398,8 @@ class ComparisonOptions(SharingOptions, title="the reports"):
     significance_level: float = option(0.01, "P")
     name: tuple[str, ...] = option((), "K=NAME", action="append", parameter="names")
     language: Language = option("en")
+    style: Style | None = option()
+    report_decimal: Literal[",", "."] | None = option()
 
 
 class ModelComparisonOptions(ComparisonOptions, ModelOptions):

@@ -394,8 +394,8 @@ def report_options(options: commands.ComparisonOptions) -> ReportOptions:
     """Return the options of the report; `report_problems` must be empty."""
     of_search = {"min_size"} if isinstance(options, commands.SearchOptions) else set()
     shared = {item.name for item in fields(ReportOptions) if hasattr(options, item.name)} - of_search
-    values: dict[str, Any] = {name: getattr(options, name) for name in shared}
-    values |= {"suppress": options.suppress or None, "progress": options.progress.shown}
+    values: dict[str, Any] = {name: getattr(options, name) for name in shared} | {"suppress": options.suppress or None}
+    values |= {"progress": options.progress.shown, "decimal": options.report_decimal}
     if values.get("associations") == "none":
         values["associations"] = None
     parts = [text.partition("=") for text in options.name]
@@ -424,8 +424,7 @@ def say_what_to_share(options: commands.FitReportOptions, folder: Path) -> None:
     if not options.suppress:
         return
     say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
-    private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
-    if private:
+    if private := [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]:
         how = outputs.describe_sharing(options)
         say(_MESSAGES["private"].format(files=", ".join(private), manifest=MANIFEST, folder=folder, how=how))
 

@@ -136,7 +136,7 @@ def run_table(options: commands.SubtypeTableOptions) -> int:
         title=options.title or model.schema_.title or None,
         codes=dict(enumerate(codes, start=1)),
     )
-    with speaking(options.language):
+    with speaking(options.language, options.style, options.report_decimal):
         printed = table_of(Compared(comparisons), choices)
     printed.save(options.out)
     say(f"Wrote {options.out}: {len({row.feature for row in printed.rows})} features")
@@ -175,8 +175,7 @@ def _problems_of_subtypes(options: commands.SubtypeTableOptions, model: MAPDP) -
         floor = max(options.min_size, model.min_size_)
         what = _MESSAGES["below_own_size" if floor == options.min_size else "below_size_of_fit"]
         sizes = {code: int(model.cluster_sizes_[codes.index(code)]) for code in pair}
-        small = {subtype: size for subtype, size in sizes.items() if size < floor}
-        problems = [what.format(subtype=subtype, size=size, floor=floor) for subtype, size in small.items()]
+        problems = [what.format(subtype=code, size=size, floor=floor) for code, size in sizes.items() if size < floor]
     return unknown_names(names, codes, called="--name") + problems
 
 

@@ -6,6 +6,7 @@ Reports are English in `report.toml`. Their other languages are catalogues of ge
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,42 +15,34 @@ from functools import cache
 from gettext import NullTranslations, translation
 from pathlib import Path
 from string import Formatter
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-__all__ = ["LANGUAGES", "WORDS", "Language", "catalogue", "counted", "data", "print_number", "speaking"]
+__all__ = ["WORDS", "Language", "Style", "catalogue", "counted", "data", "print_number", "speaking"]
 
 Language = Literal["en", "de", "es", "fr", "pt"]
-LANGUAGES = get_args(Language)
-"""The languages of reports: English and those in `locale/`."""
-_LANGUAGE: ContextVar[Language] = ContextVar("language", default="en")
+Style = Literal["jama", "lancet", "nejm", "bmj"]
+_SPOKEN: ContextVar[tuple[Language, Style | None, str | None]] = ContextVar("spoken", default=("en", None, None))
 
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    """Return what the file `name`.toml of this folder holds. It is read once, and never changed.
-
-    Examples
-    --------
-    >>> from clinclust.data import data
-    >>> "placebo" in data("roles")["arm"]["levels"]
-    True
-    """
+    """Return what the file `name`.toml of this folder holds. It is read once, and never changed."""
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @contextmanager
-def speaking(language: Language) -> Iterator[None]:
-    """Let reports be in a language, their sentences and the marks in their numbers."""
-    before = _LANGUAGE.set(language)
+def speaking(language: Language, style: Style | None = None, decimal: str | None = None) -> Iterator[None]:
+    """Let reports be in a language, with its marks in numbers, those of a journal, or another decimal mark."""
+    before = _SPOKEN.set((language, style, decimal))
     try:
         yield
     finally:
-        _LANGUAGE.reset(before)
+        _SPOKEN.reset(before)
 
 
 def catalogue() -> dict[str, Any]:
-    """Return the sentences and headings of all reports in the language that is spoken."""
-    return data("report") if _LANGUAGE.get() == "en" else _translate_catalogue(_LANGUAGE.get())
+    """Return the sentences and headings of all reports in the language that is spoken, and how its numbers look."""
+    return _translate_catalogue(*_SPOKEN.get())
 
 
 @cache
@@ -58,7 +51,7 @@ def _translations(language: Language) -> NullTranslations:
 
 
 @cache
-def _translate_catalogue(language: Language) -> dict[str, Any]:
+def _translate_catalogue(language: Language, style: Style | None, decimal: str | None) -> dict[str, Any]:
     def translate(held: Any, *path: str) -> Any:
         if isinstance(held, dict):
             return {key: translate(part, *path, key) for key, part in held.items()}
@@ -67,18 +60,22 @@ def _translate_catalogue(language: Language) -> dict[str, Any]:
         is_empty = not isinstance(held, str) or not held
         return held if is_empty else _Sentence(_translations(language).pgettext(".".join(path), held))
 
-    return dict(translate(data("report")))
+    report, styles = data("report") if language == "en" else translate(data("report")), data("styles")
+    marks = report["numbers"] if style is None else styles["journals"][style]
+    return report | {"numbers": styles["usual"] | marks | styles["decimals"].get(decimal, {})}
 
 
 def counted(number: int, noun: str) -> str:
     """Return a number of things: "1 subtype", "2 subtypes"."""
-    (singular, plural), translations = data("report")["counted"][noun], _translations(_LANGUAGE.get())
+    (singular, plural), translations = data("report")["counted"][noun], _translations(_SPOKEN.get()[0])
     return _Sentence(translations.npgettext(f"counted.{noun}", singular, plural, number)).format(n=number)
 
 
 def print_number(text: str) -> str:
     """Return a number that Python printed with the marks of the language: 1,042.5% is 1.042,5 % in German."""
     marks = catalogue()["numbers"]
+    if marks["closed_up"]:
+        text = re.sub(r"(?<![\d,])(\d),(\d{3})(?![\d,])", r"\1\2", text)
     return text.translate({ord("."): marks["decimal"], ord(","): marks["thousands"], ord("%"): marks["percent"]})
 
 

@@ -260,18 +260,29 @@ def summary_text(record: Record, summary: Summary, decimals: int) -> str:
         for value, kind, places in zip(values, kinds, places_of, strict=False)
     )
     if summary == "median":
-        return f"{first} [{WORDS['numbers']['between'].join(others)}]"
-    sign = print_figure("%") if summary == "n" and others[0] != NOTHING else ""
-    return f"{first} ({others[0]}{sign})"
+        return f"{first} {print_quartiles(*others)}"
+    is_percent = summary == "n" and others[0] != NOTHING and not WORDS["numbers"]["bare_cells"]
+    return f"{first} ({others[0]}{print_figure('%') if is_percent else ''})"
+
+
+def print_quartiles(q1: str, q3: str) -> str:
+    """Return two quartiles in brackets: [1.2, 6.0], or (1.2-6.0) in a journal; "to" instead of a dash if one is < 0."""
+    marks = WORDS["numbers"]
+    limits = f"{q1}{marks['range'] or marks['between']}{q3}"
+    if marks["range"] == "to" or (marks["range"] and "\N{MINUS SIGN}" in limits):
+        limits = WORDS["answer"]["from_to"].format(least=q1, most=q3)
+    return str(limits.join(marks["brackets"]))
 
 
 def p_text(p: float) -> str:
     """Return p as journals print it: <0.001, with three decimals below 0.1, with two decimals above, or >0.99."""
-    if p < 0.001:
-        return print_figure("<0.001")
-    if p > 0.99:
-        return print_figure(">0.99")
-    return print_figure(f"{p:.2f}" if round(p, 3) >= 0.1 else f"{p:.3f}")
+    marks = WORDS["numbers"]
+    most = 2 + len(marks["p_below"])
+    if p < 10.0**-most:
+        text = f"<{10.0**-most:.{most}f}"
+    else:
+        text = ">0.99" if p > 0.99 else f"{p:.{2 + sum(p < bound for bound in marks['p_below'])}f}"
+    return print_figure(text if marks["p_zero"] else text.replace("0.", ".", 1))
 
 
 def print_level(level: str) -> str:

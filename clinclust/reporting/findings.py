@@ -7,9 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from numbers import Real
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from clinclust.arrays import Array, Code
 from clinclust.check import ModelCheck
 from clinclust.check.check import check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
-from clinclust.data import Language
+from clinclust.data import Language, Style
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule, are_small_rows
 from clinclust.disclosure.suppress import shown_sizes
@@ -190,13 +190,19 @@ class Findings:
     commands: Mapping[str, str] = field(default_factory=dict)
     """How the command line goes on from this report, by the step that it proposes; without any, Python does."""
     language: Language = "en"
+    style: Style | None = None
+    decimal: str | None = None
+    """Journal and decimal mark of the subtype table, in the notation of the language without them."""
     of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
 
+    _instead: ClassVar[Sequence[str]] = ()
+    """The sections of the catalogue whose sentences take the place of others."""
+
     @cached_property
-    def texts(self) -> Mapping[str, Any]:
+    def texts(self) -> dict[str, Any]:
         """The sentences of the report by section (`clinclust/data/report.toml`); an empty one is left out."""
-        return catalogue()
+        return reduce(_overlaid, map(catalogue().__getitem__, self._instead), catalogue())
 
     @cached_property
     def spoken(self) -> Findings:
@@ -320,11 +326,6 @@ class Findings:
         sizes = Counter(feature.block for feature in features)
         weights = self.fit.block_weights_
         return {name: (sizes[name], power * sizes[name]) for name, power in weights.items() if sizes[name] > 1}
-
-    @property
-    def are_weights_chosen(self) -> bool:
-        """Whether the search chose from the data for how many features a block counts."""
-        return bool(parameters_of(self.cohort.model).get("block_weights") == "auto")
 
     @property
     def relevance_if_shown(self) -> Callable[[Feature], Value] | None:
@@ -552,10 +553,7 @@ class Findings:
 class _SharedFindings(Findings):
     """Findings made for sharing: small numbers are withheld, and all that is of single subjects or of exact counts."""
 
-    @cached_property
-    def texts(self) -> Mapping[str, Any]:
-        """The sentences of the report, some of which say less, or nothing, where something is withheld."""
-        return _overlaid(catalogue(), catalogue()["shared"])
+    _instead: ClassVar[Sequence[str]] = ("shared",)
 
     @cached_property
     def _shown_sizes(self) -> dict[int, int | None]:
@@ -666,11 +664,7 @@ class _RoundedFindings(_SharedFindings):
     continuum = row_counts = None
     relevance_if_shown = None
     n_untested = 0
-
-    @cached_property
-    def texts(self) -> Mapping[str, Any]:
-        """The sentences of the report, some of which say less, or nothing, where something is withheld."""
-        return _overlaid(super().texts, catalogue()["rounded"])
+    _instead = ("shared", "rounded")
 
     def clustered_on(self, feature: Feature) -> bool:
         """Return whether the schema asks that the feature form the subtypes."""

@@ -36,7 +36,7 @@ def translate(text: Any) -> Any:
 
     The English text is one of the catalogue, or several with a semicolon between them; others stay as they are.
     """
-    if not isinstance(text, str) or catalogue() is data("report"):
+    if not isinstance(text, str) or catalogue()["page"]["language"] == "en":
         return text
     for key, pattern in _QUOTED.items():
         if match := pattern.fullmatch(text):

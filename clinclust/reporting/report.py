@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant, tell_divisions
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.data import LANGUAGES, Language, speaking
+from clinclust.data import Language, Style, speaking
 from clinclust.disclosure.counts import FACTS, SHEETS, Rule
 from clinclust.engine.search.plan import blas_on_one_thread
 from clinclust.errors import InputError, refuse, warn
@@ -91,6 +91,8 @@ class ReportOptions:
     n_jobs: int | None = None
     progress: bool = True
     language: Language = "en"
+    style: Style | None = None
+    decimal: str | None = None
 
     def problems(self, called: Callable[[str], str] = str) -> list[str]:
         """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
@@ -363,9 +365,8 @@ def gather_findings(
     dominant = find_dominant(cohort, table)
     names = {**model.names_, **names_by_number(options.names, model.codes_)}
     findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
-    findings = replace(findings, language=options.language)
-    if of_all is not None:
-        findings = replace(findings, of_all=ComparisonsFrame(of_all).exact_sizes)
+    sizes = None if of_all is None else ComparisonsFrame(of_all).exact_sizes
+    findings = replace(findings, language=options.language, style=options.style, decimal=options.decimal, of_all=sizes)
     if options.suppress is not None:
         rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
         findings = findings.for_sharing(rule)
@@ -418,7 +419,9 @@ def draw_posterior(cohort: FittedCohort, *, n_jobs: int | None = None, progress:
     stability=either(arguments.STABILITY, WHOLE, NOTHING),
     posterior=either(arguments.POSTERIOR, ON_OR_OFF),
     other_methods=either(arguments.METHOD_COMPARISON, ON_OR_OFF),
-    language=arguments.one_of(*LANGUAGES),
+    language=arguments.one_of(*get_args(Language)),
+    style=arguments.one_of(*get_args(Style)),
+    decimal=arguments.one_of(",", "."),
 )
 def write_report(
     model: SubtypeModel,
@@ -440,6 +443,8 @@ def write_report(
     progress: bool = True,
     overwrite: bool = False,
     language: Language = "en",
+    style: Style | None = None,
+    decimal: Literal[",", "."] | None = None,
 ) -> Path:
     """Write a report of the subtypes and their differences as an Excel workbook, a web page, or for programs.
 
@@ -494,6 +499,8 @@ def write_report(
     language : {"en", "de", "es", "fr", "pt"}
         Language of the report, whose sentences and marks in numbers it has: English, German, Spanish, French or
         Portuguese. Labels are those of the schema.
+    style, decimal : str, optional
+        Journal whose notation Table 1 has, and its decimal mark, as in `subtype_table`.
 
     Raises
     ------

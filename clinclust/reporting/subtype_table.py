@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -18,7 +19,7 @@ from clinclust.arguments import BY_FEATURE, TEXT, TEXTS, WHOLE, accepting, eithe
 from clinclust.arrays import Code
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
-from clinclust.data import LANGUAGES, Language, speaking
+from clinclust.data import Language, Style, speaking
 from clinclust.errors import InputError, missing_package, refuse, visible
 from clinclust.estimators.fit import FEW, MEANING_OF_MARKS
 from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fewest_subjects, require_fitted
@@ -35,6 +36,7 @@ from clinclust.reporting.compared import (
     p_text,
     possible_summaries,
     print_level,
+    print_quartiles,
     summary_text,
     text_of,
 )
@@ -65,6 +67,12 @@ ColumnName: TypeAlias = Literal["missing", "all", "subtypes", "smd", "p", "valid
 def clean(text: str) -> str:
     """Return a text from the data in one line, without characters that hide or reorder other characters."""
     return " ".join(visible(text).split())
+
+
+def _print_text(text: str) -> str:
+    """Return a sentence with p and quartiles as the cells have them: "Descriptive P", "median (Q1-Q3)"."""
+    text = re.sub(r"\[Q1.+?Q3\]", print_quartiles("Q1", "Q3"), text)
+    return re.sub(r"\bp\b", WORDS["numbers"]["p"], text)
 
 
 @dataclass(frozen=True)
@@ -187,14 +195,12 @@ class Plan:
         if group == ALL_SUBJECTS:
             return (WORDS["formed"]["all_subjects"], number)
         if size is not None and total:
-            weighted = self.compared.is_weighted
-            share = self.compared.weighted_percent[group] if weighted else percent(size, total)
-            shown = _TEXTS["weighted_share"].format(share=share) if weighted else print_figure(str(share))
-            number += f" ({shown}{print_figure('%')})"
-            number = ", ".join([number, *map(translate, self.marks.get(group, ()))])
+            is_weighted = self.compared.is_weighted
+            share = self.compared.weighted_percent[group] if is_weighted else percent(size, total)
+            shown = (_TEXTS["weighted_share"] if is_weighted else "{share}").format(share=print_figure(f"{share:.1f}"))
+            number = ", ".join([f"{number} ({shown}{print_figure('%')})", *map(translate, self.marks.get(group, ()))])
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
-        name = (self.choices.names or {}).get(group)
-        name = None if size is None else name
+        name = None if size is None else (self.choices.names or {}).get(group)
         title = WORDS["formed"]["subtype"].format(code=self.choices.code(group))
         return (title, *([] if name is None else [clean(name)]), number)
 
@@ -216,8 +222,8 @@ def _find_problems(compared: Compared, asked: Choices) -> Iterator[str]:
     """Yield why a choice cannot be used."""
     features, columns = asked.features, asked.columns or ()
     if asked.associations is not None:
-        absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(asked.associations, "columns", ())]
-        if absent:
+        columns_of = getattr(asked.associations, "columns", ())
+        if absent := [name for name in _OF_AN_ASSOCIATION if name not in columns_of]:
             yield f"associations must be what validated_associations returns; it lacks {', '.join(absent)}"
     yield from _unknown("features", features or (), compared.features)
     yield from _repeated("features", features or ())
@@ -253,8 +259,7 @@ def _find_problems(compared: Compared, asked: Choices) -> Iterator[str]:
     yield from _unknown("decimals", by_feature, compared.features)
     decimals = [*by_feature.values(), *([asked.decimals] if isinstance(asked.decimals, int) else [])]
     most = range(_MOST_DECIMALS + 1)
-    wrong = [repr(number) for number in decimals if isinstance(number, bool) or number not in most]
-    if wrong:
+    if wrong := [repr(number) for number in decimals if isinstance(number, bool) or number not in most]:
         yield f"decimals must be from 0 to {most[-1]}, not {', '.join(wrong)}"
 
 
@@ -315,7 +320,7 @@ def _print_rows(plan: Plan, table: Table) -> Iterator[TableRow]:
             feature=line.feature.name,
             title=line.title,
             level=line.level_text,
-            summary="" if line.kind == "heading" else _TEXTS["summaries"][line.summary],
+            summary="" if line.kind == "heading" else _print_text(_TEXTS["summaries"][line.summary]),
             is_level=label.is_level,
             test=text_of(_descriptive_test(line, plan.between).get("test")),
             method=text_of(validated.get("method")),
@@ -333,7 +338,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
         if line.kind == "level":
             return Marked(line.level_text, is_level=True)
         mark = _NO_PART if line.feature.is_described and len(are_described) > 1 else ""
-        return Marked(f"{line.title}, {_TEXTS['summaries'][line.summary]}", mark)
+        return Marked(f"{line.title}, {_print_text(_TEXTS['summaries'][line.summary])}", mark)
 
     def summary(line: Line, group: int) -> str | None:
         record = line.records[group]
@@ -369,7 +374,7 @@ def _columns_of(plan: Plan, marks: Mapping[str, str]) -> list[tuple[Column, Held
         wrapped = [first, *(part for text in name for part in wrap(text, _NAME_WIDTH)), last]
         return Column("\n".join(wrapped if lines[1:] else first.split()), "cell", lines=lines)
 
-    headings = _TEXTS["headings"]
+    headings = {name: _print_text(text) for name, text in _TEXTS["headings"].items()}
     held: dict[str, list[tuple[Column, Held]]] = {
         "missing": [(column(headings["missing"]), missing)],
         "smd": [(column(headings["smd"]), smd)],
@@ -417,19 +422,19 @@ def _write_notes(plan: Plan, table: Table, marks: Mapping[str, str]) -> list[Mar
         capitalised(translate(MEANING_OF_MARKS)): any(map(plan.marks.get, plan.subtypes)),
         _TEXTS["weighted"]: plan.compared.is_weighted,
     }
-    notes = [Marked(" ".join(text for text, is_used in general.items() if is_used))]
+    notes = [(" ".join(text for text, is_used in general.items() if is_used), "")]
     if plan.compared.is_rounded:
-        notes.append(Marked(_TEXTS["rounded"]))
+        notes.append((_TEXTS["rounded"], ""))
     elif "p" in plan.columns:
-        notes.append(Marked(_descriptive(plan)))
+        notes.append((_descriptive(plan), ""))
     if any(_NO_PART in cell.marks for cell in cells):
-        notes.append(Marked(_TEXTS["no_part"], _NO_PART, is_note=True))
+        notes.append((_TEXTS["no_part"], _NO_PART))
     if "validated" in plan.columns:
-        notes.append(Marked(_TEXTS["validated"]))
-    notes += [Marked(f"{_called(name)}.", mark, is_note=True) for name, mark in marks.items()]
+        notes.append((_TEXTS["validated"], ""))
+    notes += [(f"{_called(name)}.", mark) for name, mark in marks.items()]
     if any(_BEYOND in cell.marks for cell in cells):
-        notes.append(Marked(_TEXTS["beyond"], _BEYOND, is_note=True))
-    return notes
+        notes.append((_TEXTS["beyond"], _BEYOND))
+    return [Marked(_print_text(text), mark, is_note=True) for text, mark in notes]
 
 
 def _called(name: str) -> str:
@@ -462,16 +467,7 @@ def _descriptive(plan: Plan) -> str:
 class SubtypeTable:
     """A table of summaries of every feature in all subjects and in each subtype, from `clinclust.subtype_table`.
 
-    Attributes
-    ----------
-    title : str
-        Caption.
-    headings, rows, notes : sequences
-        Headings of all columns except the first, rows, and footnotes.
-    table : clinclust.reporting.layout.Table
-        The table as a report prints it.
-    language : str
-        Its language.
+    `table` is what a report prints, `rows` are what its rows are about, and `language` is that of its words.
     """
 
     table: Table
@@ -574,7 +570,9 @@ _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
     summaries=either(TEXT, BY_FEATURE),
     columns=TEXTS,
     decimals=either(WHOLE, BY_FEATURE),
-    language=arguments.one_of(*LANGUAGES),
+    language=arguments.one_of(*get_args(Language)),
+    style=arguments.one_of(*get_args(Style)),
+    decimal=arguments.one_of(",", "."),
 )
 def subtype_table(
     comparisons: pd.DataFrame | SubtypeModel,
@@ -590,6 +588,8 @@ def subtype_table(
     decimals: Mapping[str, int] | int | None = None,
     title: str | None = None,
     language: Language = "en",
+    style: Style | None = None,
+    decimal: Literal[",", "."] | None = None,
 ) -> SubtypeTable:
     """Return a table of summaries of every feature in all subjects and in each subtype ("Table 1" of a paper).
 
@@ -627,6 +627,10 @@ def subtype_table(
         Caption of the table.
     language : {"en", "de", "es", "fr", "pt"}
         Language of the headings, notes and marks in numbers: English, German, Spanish, French or Portuguese.
+    style : {"jama", "lancet", "nejm", "bmj"}, optional
+        Journal whose instructions numbers, p and quartiles follow, instead of the language.
+    decimal : {",", "."}, optional
+        Decimal mark, instead of that of the language or journal.
 
     Raises
     ------
@@ -673,7 +677,7 @@ def subtype_table(
         numbers = {code: subtype for subtype, code in codes.items()}
         by_number = {numbers.get(code, code): name for code, name in (names or {}).items()}
         choices = replace(choices, names={**model.names_, **by_number}, marks=marks, codes=codes)
-    with speaking(language):
+    with speaking(language, style, decimal):
         return table_of(Compared(cast("pd.DataFrame", comparisons)), choices)
 
 

@@ -35,7 +35,7 @@ from clinclust.reporting.layout import WITHHELD, WORDS, Sheet, Span, Table, Valu
 
 # Cells of a worksheet, row by row, and their named styles. Every text in a cell of a workbook passes this module.
 
-INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
+_INK, _QUIET, _RULE = "1F2933", "52606D", "BCCCDC"
 BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
 _HEADING, _BAND = "DCE6F0", "F0F4F8"
 
@@ -47,15 +47,15 @@ def _register_styles(workbook: Workbook) -> None:
     aligned = Alignment(vertical="top", horizontal="left", indent=1)
     wrapped = Alignment(vertical="top", horizontal="left", indent=1, wrap_text=True)
     right = Alignment(vertical="top", horizontal="right", wrap_text=True)
-    plain, bold = (Font(name="Calibri", size=11, color=INK, bold=is_bold) for is_bold in (False, True))
-    quiet = Font(name="Calibri", size=11, color=QUIET)
+    plain, bold = (Font(name="Calibri", size=11, color=_INK, bold=is_bold) for is_bold in (False, True))
+    quiet = Font(name="Calibri", size=11, color=_QUIET)
     none = PatternFill()
     heading, band = (PatternFill("solid", fgColor=colour) for colour in (_HEADING, _BAND))
-    rule = Border(bottom=Side(style="thin", color=RULE))
+    rule = Border(bottom=Side(style="thin", color=_RULE))
     for name, font, alignment, fill, border in (
-        ("title", Font(name="Calibri", size=16, color=INK, bold=True), top, none, Border()),
+        ("title", Font(name="Calibri", size=16, color=_INK, bold=True), top, none, Border()),
         ("note", quiet, top, none, Border()),
-        ("caption", Font(name="Calibri", size=13, color=INK, bold=True), top, none, Border()),
+        ("caption", Font(name="Calibri", size=13, color=_INK, bold=True), top, none, Border()),
         ("group", bold, across, heading, Border()),
         ("heading", bold, wrapped, heading, rule),
         ("number heading", bold, right, heading, rule),

@@ -137,10 +137,21 @@ def test_table_of_a_pair(fit, run):
 
 
 def test_columns_and_decimals_of_a_table(fit, run):
-    run(f"{TABLE} columns.csv --decimals 0 --columns smd subtypes")
+    run(f"{TABLE} columns.csv --decimals 0 --columns smd subtypes --style lancet")
     table = pd.read_csv("columns.csv")
     assert [name.partition(",")[0] for name in table.columns[4:]] == ["SMD", "Subtype 1", "Subtype 2"]
     assert table.loc[table["Feature"] == "tremor"].iloc[0, 5].endswith("%)")
+    assert table.columns[5] == "Subtype 1, n = 24 (60·0%)"
+
+
+def test_the_notation_of_a_report_and_the_decimal_mark_of_its_table_are_apart(fit, run):
+    table = cohort().to_csv(index=False, sep=";", decimal=",")
+    Path("cohort.csv").write_text(table, encoding="utf-8")
+    run(f"{REPORT} --overwrite --decimal , --style jama")
+    assert "n = 24 (60.0%)" in (page := Path("out/subtypes.html").read_text(encoding="utf-8"))
+    assert "(60,0%)" not in page
+    run(f"{REPORT} --overwrite --decimal , --report-decimal ,")
+    assert "n = 24 (60,0%)" in Path("out/subtypes.html").read_text(encoding="utf-8")
 
 
 def test_the_same_table_sorted_gives_the_same_table(fit, run):

@@ -354,6 +354,7 @@ def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeyp
     assert f"{row['count']} ({row['percent']:.0f}%)" in text
     share = frame["weight"][model.labels_ == 0].sum() / frame["weight"].sum()
     assert f"n = {(model.labels_ == 0).sum()} (weighted {100 * share:.1f}%)" in text
+    assert f"(weighted {100 * share:.1f}%)".replace(".", "·") in cc.subtype_table(exact, style="lancet").to_html()
     capsys.readouterr()
     assert "no column 'wait'" in refused(capsys, *given, "--weights", "wait", "--out", "t.html")
     assert "cannot be used with --suppress" in refused(

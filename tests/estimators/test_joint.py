@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from attack.joint_law import COMBINATIONS, N, broken, fitted, joint_of
+from cases import cases_beside
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from scored import few
 
@@ -39,15 +40,7 @@ def test_outlying_values_found_for_a_partition_are_no_worse_than_none():
 
 
 @pytest.mark.parametrize(
-    ("powers", "said"),
-    [
-        ({"block 1": 1.5, "block 0": 0.0}, "of block 1 must be a number above 0 and at most 1, not 1.5.*of block 0"),
-        ({"block 1": True}, "of block 1 must be .* not True"),
-        ({1: 0.5}, "no block 1; it has block 0, block 1"),
-        ({"pressure": 0.5, "block 1": 0.5}, "no block pressure; it has block 0, block 1"),
-        ("half", "a dictionary by block"),
-        (0.5, "a dictionary by block"),
-    ],
+    ("powers", "said"), [*cases_beside(__file__, "no_weights"), ({1: 0.5}, "no block 1; it has block 0")]
 )
 def test_powers_that_cannot_be_are_refused_by_all_who_take_them(powers, said):
     frame, schema, _, groups = mixed_cohort(1, N, EVERY_LIKELIHOOD)

@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cases import read_beside
+from cases import cases_beside, read_beside
 from cohorts import LEVELS, TRIALS, feature, mixed_cohort
 from scipy.special import logsumexp
 
@@ -295,18 +295,7 @@ def test_bad_values_of_one_parameter(name, values):
             PublishedMAPDP(**{name: value}).fit(two_groups())
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"hyperparameters": "greedy", "select_features": True}, "hyperparameters='greedy' select_features=True"),
-        ({"concentration": "map", "outlying_share": 0.01}, "concentration='map' outlying_share=0.01"),
-        ({"concentration": "map", "coarsening": "auto"}, "concentration='map' coarsening='auto' coarsening=1"),
-        (
-            {"coarsening": "auto", "outlying_share": 0.01, "select_features": True},
-            "select_features=True coarsening='auto' outlying_share=0.01",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "said"), cases_beside(__file__, "apart"))
 def test_parameters_that_do_not_go_together(parameters, said):
     with pytest.raises(ValueError, match="cannot be combined in one fit") as refused:
         PublishedMAPDP(**parameters).fit(two_groups())

@@ -15,6 +15,7 @@ from scipy import stats
 from scored import scored
 
 import clinclust as cc
+from clinclust.data import speaking
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.compared import p_text
 from clinclust.reporting.findings import Findings
@@ -159,9 +160,10 @@ def test_the_p_of_a_pair_is_welchs_of_these_two(made, comparisons):
     assert "subtypes 1, 2 and 3 are compared" in cc.subtype_table(comparisons, subtypes=[2]).notes[1].text
 
 
-@pytest.mark.parametrize(("p", "text"), cases_beside(__file__, "p"))
-def test_p_as_journals_print_it(p, text):
-    assert p_text(p) == text
+@pytest.mark.parametrize(("style", "p", "text"), cases_beside(__file__, "p"))
+def test_p_as_journals_print_it(style, p, text):
+    with speaking("en", style or None):
+        assert p_text(p) == text
 
 
 def test_negative_numbers_have_a_true_minus_sign(tmp_path):

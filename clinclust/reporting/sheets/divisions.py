@@ -54,12 +54,9 @@ def on_the_test(findings: Findings) -> list[str]:
     in_full = all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values())
     limits = [texts["limits"], *[texts["blocks"]] * (not in_full), texts["level"]]
     limits += [texts["sampled"]] * is_sampled(test)
-    fields: dict[str, Any] = {
-        "level": test.significance_level,
-        "percent": 100 * test.significance_level,
-        "n_draws": test.n_draws,
-    }
-    fields |= {"any_shape": _TEXTS["any_shape"], "any_shape_in_words": _TEXTS["any_shape_in_words"], "n": n_groups}
+    level = test.significance_level
+    fields: dict[str, Any] = {"level": level, "percent": 100 * level, "n_draws": test.n_draws, "n": n_groups}
+    fields |= {name: _TEXTS[name] for name in ("any_shape", "any_shape_in_words")}
     fields |= {"distinct_level": DISTINCT_LEVEL, "sample": FIRST_SAMPLE, "most": LARGEST_NODE, "least": SMALLEST_NODE}
     paragraphs = [*([] if n_groups is None else [[texts["groups"]]]), divided, limits]
     return [" ".join(text.format(**fields) for text in sentences if text) for sentences in paragraphs]

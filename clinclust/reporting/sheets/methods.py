@@ -150,13 +150,8 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
     but_for = texts["but_for"].format(blocks=listed(blocks)) if blocks else ""
     fields: dict[str, Any] = {"where": where, "subjects": counted(findings.n_subjects, "subject")}
-    fields |= {
-        "group": group,
-        "groups": groups,
-        "features": counted(len(clustered), "feature"),
-        "but_for": but_for,
-        "likelihoods": likelihoods,
-    }
+    fields |= {"group": group, "groups": groups, "features": counted(len(clustered), "feature")}
+    fields |= {"but_for": but_for, "likelihoods": likelihoods}
 
     def say(name: str, **more: object) -> str:
         return references.cite_in(texts[name], **fields, **more)
@@ -177,7 +172,9 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     blocks = [f"{block}, {worth}" for block, worth in _describe_blocks(findings).items()]
     if blocks and any(power < 1.0 for power in fit.block_weights_.values()):
         which = list_first(blocks, _MOST_LISTED, "in_summary", "; ")
-        sentences.append(say("blocks", how=texts["chosen" if findings.are_weights_chosen else "stated"], blocks=which))
+        sentences.append(
+            say("blocks", how=texts["chosen" if given.get("block_weights") == "auto" else "stated"], blocks=which)
+        )
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outliers_.sum())
         fields |= {"aside": counted(n_aside, "value"), "was": counted(n_aside, "was")}

@@ -59,9 +59,7 @@ def _title(findings: Findings, row: Mapping[str, Any], end: str = "feature") -> 
 def on_likelihoods(findings: Findings) -> list[str]:
     """Return the sentence of the first page; empty if no other likelihood is clearly better."""
     n = len(_misfits(findings))
-    if not n:
-        return []
-    return [findings.texts["model_check"]["misfit" if n == 1 else "misfits"].format(n=n)]
+    return [findings.texts["model_check"]["misfit" if n == 1 else "misfits"].format(n=n)] if n else []
 
 
 def likelihoods_sheets(findings: Findings) -> list[Sheet]:
@@ -114,8 +112,7 @@ def _rule(findings: Findings, rule: Rule) -> list[str]:
     n_all, n_withheld = len(findings.features), sum(map(findings.is_withheld, findings.features))
     named = {"rule": rule, "most": rule.threshold - 1, "n_all": n_all, "n_withheld": n_withheld}
     notes = [text.format(**named) for text in findings.texts["model_check"]["withholding"]]
-    sizes = [findings.name(subtype) for subtype, size in findings.sizes.items() if size == WITHHELD]
-    if sizes:
+    if sizes := [findings.name(subtype) for subtype, size in findings.sizes.items() if size == WITHHELD]:
         notes.insert(1, _TEXTS["sizes"].format(subtypes=", ".join(sizes)))
     notes += [text.format(**named) for text in _TEXTS["withheld"]]
     return [*notes, *([_TEXTS["harmless"]] if rule.missing_is_harmless else [])]

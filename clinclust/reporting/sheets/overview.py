@@ -140,7 +140,7 @@ def trust(findings: Findings) -> Sheet:
     tables = [
         *([tabulate("how_sure", findings.sizes, subtype=findings.name, **how_sure)] if has_more else []),
         *divisions_table(findings),
-        *_what_tells(findings),
+        *([] if findings.telling is None or findings.telling.empty else [_what_tells(findings, findings.telling)]),
         *continuum_table(findings),
     ]
     if findings.fit is not None and findings.subjects is not None and findings.fit.tree_.n_subtypes > 1:
@@ -151,21 +151,18 @@ def trust(findings: Findings) -> Sheet:
     return Sheet("Trust", _statements(findings), tables, explanations=explanations)
 
 
-def _what_tells(findings: Findings) -> list[Table]:
-    """Return the table of the columns that tell the branches of each division best; empty without any."""
-    if findings.telling is None or findings.telling.empty:
-        return []
+def _what_tells(findings: Findings, telling: pd.DataFrame) -> Table:
+    """Return the table of the columns that tell the branches of each division best."""
     titles = {division.number: division.title for division in findings.divisions}
-    table = tabulate(
+    return tabulate(
         "what_tells",
-        findings.telling,
+        telling,
         division=lambda row: f"{row['division']}: {titles[row['division']]}",
         column=lambda row: _COLUMNS[row["told_by"]].format(columns=findings.title_of(row["column"])),
         right=lambda row: 100 * row["named_right"],
         largest=lambda row: 100 * row["largest"],
         way=lambda row: _look_beyond(findings, row)[1],
     )
-    return [table]
 
 
 def _statements(findings: Findings) -> list[str]:
@@ -261,8 +258,7 @@ def cautions(findings: Findings) -> list[str]:
     if is_of_the_test:
         if weakest is not None and weakest.p >= _CLEAR:
             sentences.append(_DOUBTS["weakest"].format(p=weakest.p_said))
-        graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
-        if graded:
+        if graded := [division for division in findings.divisions if division.is_accepted and not division.is_distinct]:
             named = [f"{division.number}: {division.title}" for division in graded]
             sentences.append(_DOUBTS["graded"].format(named=list_first(named, _SHOWN, "more", "; ")))
         if len(findings.sizes) > _MANY:

@@ -144,15 +144,11 @@ _KINDS = WORDS["kinds"]
 def codebook(findings: Findings) -> Sheet:
     """Return the sheet: one row for each column of the schema, of any role."""
     missing_codes_of = findings.cohort.schema.missing_codes_of
-
-    def is_scale(feature: Feature) -> bool:
-        return feature.trials is None and feature.traits.is_scale
-
     table = tabulate(
         "codebook",
         findings.cohort.schema,
         levels=lambda feature: _joined(feature.levels or ()),
-        trials=lambda feature: feature.n_trials if is_scale(feature) else feature.trials,
+        trials=lambda feature: feature.n_trials if feature.traits.is_scale else feature.trials,
         minimum=lambda feature: _whole(feature.minimum),
         maximum=lambda feature: _whole(feature.maximum),
         missing_codes=lambda feature: _joined([code or _TEXTS["empty"] for code in missing_codes_of(feature)]),

@@ -11,7 +11,7 @@ import numpy as np
 
 from clinclust.associations.associate import grade_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_suppressed
-from clinclust.data import WORDS, counted, data
+from clinclust.data import WORDS, counted, data, speaking
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
 from clinclust.estimators.fit import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, Fit, n_standing
 from clinclust.estimators.subtype_model import parameters_of
@@ -39,7 +39,8 @@ def table_of_report(findings: Findings) -> SubtypeTable:
         marks={} if findings.fit is None else findings.marks,
         title=WORDS["subtype_table"]["title_of_report" if len(findings.sizes) > 1 else "title_of_one"],
     )
-    return table_of(findings.read, choices)
+    with speaking(findings.language, findings.style, findings.decimal):
+        return table_of(findings.read, choices)
 
 
 # What marks a subtype: the features that the first page names.
