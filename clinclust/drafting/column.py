@@ -539,7 +539,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
 
 def gapped_codes(numbers: Array) -> set[float]:
     """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
-    values = np.unique(numbers)
+    values = np.unique(numbers[np.isfinite(numbers)])
     answers = values[~np.isin(values, _LIMITS.unknown)]
     is_few = answers.size > 1 and values.size <= _LIMITS.most_answered
     if not is_few or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):

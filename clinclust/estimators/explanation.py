@@ -197,8 +197,7 @@ def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: 
     [7]
     """
     require_search(model, "unusual_subjects")
-    subjects = find_unusual(cohort_of(model, frame), np.random.default_rng(random_state))
-    return subjects.reset_index(drop=True)
+    return find_unusual(cohort_of(model, frame), np.random.default_rng(random_state)).reset_index(drop=True)
 
 
 def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame:
@@ -229,7 +228,8 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
         if p > _EXPECTED_BY_CHANCE / density.size:
             continue
         wholes, shortfall = of_wholes(encoding.features, expected - np.nan_to_num(of_subject))
-        least = [place for place in np.argsort(-shortfall, kind="stable")[:_MOST_NAMED] if shortfall[place] > 0.0]
+        order, enough = np.argsort(-shortfall, kind="stable")[:_MOST_NAMED], shortfall.max() / 10.0
+        least = [place for place in order if shortfall[place] > enough]
         shown = cohort.table[[wholes[place].name for place in least]].iloc[subject].tolist()
         named = "; ".join(f"{wholes[at].title} {value_text(cell)}" for at, cell in zip(least, shown, strict=True))
         subtypes = fit.codes_[fit.labels_[subject]], fit.codes_[fit.subtype_of_[reference[subject]]]

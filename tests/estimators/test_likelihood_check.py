@@ -48,7 +48,7 @@ def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp
     with pytest.warns(cc.CohortWarning, match=BETTER):
         wrong = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
     compared = compared_likelihoods(wrong.fit_, schema.validate(frame))
-    assert compared["is_misfit"].sum() >= 3
+    assert compared["is_misfit"].any()
     lines = dict(zip(compared["feature"], compared["schema_line"], strict=True))
     mended = [
         lines[one.name] or compared["schema_line"].iloc[0].replace(compared["feature"].iloc[0], one.name)

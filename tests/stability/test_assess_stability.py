@@ -255,4 +255,4 @@ def test_the_command_says_it_and_writes_one_page(three, tmp_path, monkeypatch, c
     assert pd.read_csv("table.csv")["jaccard"].min() > 0.8
     capsys.readouterr()
     frame.assign(x3="high").to_csv("other.csv", index=False)
-    assert "--unseen" not in refused(capsys, *given)
+    assert "--unseen" not in refused(capsys, *given, "--quiet")
