@@ -19,6 +19,7 @@ it to benchmarks/results/valid_tests.md. ``--cohorts 50 --only pairs`` is sooner
 from __future__ import annotations
 
 import argparse
+import re
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
@@ -133,7 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cohorts", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    parser.add_argument("--only", default="", help="scenarios whose name matches this regular expression")
     parser.add_argument("--as-published", action="store_true", help="fit with `PublishedMAPDP`")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
@@ -143,7 +144,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         for name in SCENARIOS:
-            if options.only in name:
+            if re.search(options.only, name):
                 tasks = [(name, seed, options.as_published) for seed in range(options.cohorts)]
                 rows += [row for found in pool.map(measured, tasks, chunksize=10) for row in found]
                 options.output.write_text(
