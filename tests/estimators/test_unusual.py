@@ -100,9 +100,8 @@ def test_the_report_lists_them_and_a_shared_one_says_nothing(tmp_path):
     features = [cc.Feature(name=name, likelihood="gaussian") for name in list(frame)[:4]]
     schema = cc.FeatureSchema([*features, cc.Feature(name="person", role="id")])
     model = fitted(frame, schema)
-    said = "1 subject has values too improbable in their subtype"
     page = cc.write_report(model, frame, tmp_path / "own.html").read_text(encoding="utf-8")
-    assert said in page
+    assert "1 subject has values too improbable in their subtype" in page
     book = sections_of(cc.write_report(model, frame, tmp_path / "own.xlsx"))
     sheet = book["Unusual subjects"]
     cells = [str(cell.value) for row in sheet.iter_rows() for cell in row]
