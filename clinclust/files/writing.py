@@ -184,8 +184,7 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
         with suppress(OSError):  # there is no file yet, or the file system keeps no permissions
             if not (folder / name).is_symlink():
                 shutil.copymode(folder / name, private / name)
-    replaced = private / _REPLACED
-    replaced.mkdir()
+    (replaced := private / _REPLACED).mkdir()
     try:
         for name in (*removed, *names):
             with naming(folder / name):
@@ -205,7 +204,8 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
             fault = say("files_of_two_runs", folder=folder, error=second, replaced=replaced)
             raise OSError(fault) from second
         raise
-    shutil.rmtree(replaced, ignore_errors=True)
+    for _ in range(3):
+        shutil.rmtree(replaced, ignore_errors=True)
 
 
 @contextmanager
