@@ -163,7 +163,7 @@ MOST_LISTED = 30
 """Largest number of subjects that are compared with draws and listed, the least probable ones."""
 _LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
 """Number of draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
-_DRAWS_AT_ONCE = 1_000
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 1_000, 8_000
 _COLUMNS_OF_UNUSUAL = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
 NOBODY = pd.DataFrame(columns=_COLUMNS_OF_UNUSUAL)
 
@@ -258,9 +258,10 @@ def _compare_with_draws(
 ) -> tuple[float, Array]:
     """Return the p of a subject, no smaller once it cannot be small, and the mean log predictive of each feature."""
     n_draws = int(np.clip(_PER_SUBJECT * n_subjects, _LEAST_DRAWS, _MOST_DRAWS))
-    p, n_lower, sums = 0.0, 0, np.zeros(len(columns))
-    for first in range(0, n_draws, _DRAWS_AT_ONCE):
-        drawn = np.zeros(min(_DRAWS_AT_ONCE, n_draws - first))
+    p, n_drawn, n_lower, sums = 0.0, 0, 0, np.zeros(len(columns))
+    while n_drawn < n_draws and p <= _EXPECTED_BY_CHANCE / n_subjects:
+        drawn = np.zeros(min(max(n_drawn, _LEAST_AT_ONCE), _MOST_AT_ONCE, n_draws - n_drawn))
+        n_drawn += drawn.size
         for place in np.flatnonzero(~np.isnan(terms)).tolist():
             posterior = columns[place].posteriors[subject]
             values = columns[place].likelihood.draw(posterior, drawn.size, rng)
@@ -270,8 +271,6 @@ def _compare_with_draws(
             drawn += of_feature
         n_lower += int((drawn <= np.nansum(terms) + 1e-9).sum())
         p = (1 + n_lower) / (1 + n_draws)
-        if p > _EXPECTED_BY_CHANCE / n_subjects:
-            break
     return p, sums / n_draws
 
 
