@@ -26,6 +26,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
@@ -194,7 +195,7 @@ def measured(reported: Reported, associations: str, folder: Path, pages: Callabl
     # Each has findings of its own, as two calls of `write_report` have: what one computes is no gift to the other.
     takes = []
     for path in (page, workbook):
-        fresh = type(findings)(**{name: getattr(findings, name) for name in findings.__dataclass_fields__})
+        fresh = replace(findings)
         takes.append(seconds(partial(write_findings, fresh, path))[1])
     words = Words(page.read_text(encoding="utf-8"))
     printed = pages(page)
