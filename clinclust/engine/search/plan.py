@@ -54,11 +54,11 @@ class Threads(Executor):
         future: Future[Result] = Future()
         self._tasks.put((future, lambda: function(*args, **kwargs)))
         if len(self._threads) < self._most:
-            thread = threading.Thread(target=_work_off, args=(self._tasks,), name="clinclust", daemon=True)
+            self._threads.append(threading.Thread(target=_work_off, args=(self._tasks,), name="clinclust", daemon=True))
             try:
-                thread.start()
-                self._threads.append(thread)
+                self._threads[-1].start()  # which Ctrl-C may interrupt when the thread already works
             except RuntimeError:  # the system allows no more threads; those there do the work
+                del self._threads[-1]
                 self._most = len(self._threads)
                 if not self._most:
                     raise
@@ -145,9 +145,8 @@ blas_on_one_thread = _BlasOnOneThread()
 def interruptible(work: Callable[[], Result], cancelled: Event | None = None) -> Result:
     """Return the result of `work`, which runs on another thread, with BLAS on one, while the main thread waits.
 
-    Called on any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises
-    KeyboardInterrupt within about half a second of Ctrl-C; the work may end in the background, and its result is
-    dropped.
+    On any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises KeyboardInterrupt
+    within about half a second of Ctrl-C; the work may end in the background, and its result is dropped.
     """
     if threading.current_thread() is not threading.main_thread():
         return on_one_thread(work)
@@ -170,6 +169,7 @@ def interruptible(work: Callable[[], Result], cancelled: Event | None = None) ->
                 break
     except BaseException:
         stop.set()
+        pool.shutdown(wait=False)
         with suppress(Empty):
             outcome.get(timeout=_GRACE)
         raise
