@@ -142,18 +142,18 @@ class Answer:
     def words(self) -> dict[str, str]:
         """The fields of sentences: "2 subtypes", "3 kinds", ", one of them in 2 grades", and what the test finds."""
         n, several = [len(kind) for kind in self.kinds], sorted(len(kind) for kind in self.kinds if len(kind) > 1)
-        grades = ""
+        n_shown, grades = len(self.codes) - len(self.not_counted), ""
         if several and len(n) > 1:
             which = "of_all" if len(several) == len(n) else "of_one" if len(several) == 1 else "of_some"
             ends = _ANSWERS["from_to"].format(least=several[0], most=several[-1])
             numbers = str(several[0]) if several[0] == several[-1] else ends
             grades = _ANSWERS[which].format(n=len(several), grades=numbers)
-        n_shown = len(self.codes) - len(self.not_counted)
         finding = "continuum" if sum(n) == 1 else "degrees" if len(n) == 1 else "kinds"
         finding = "alone" if self.basis == "alone" else finding
         words = {"kinds": counted(len(n), "kind"), "groups": counted(sum(n), "group"), "grades": grades}
         words["subtypes"] = counted(n_shown, "subtype") if n_shown > 1 else _ANSWERS["one_group"]
-        return {**words, "finding": _ANSWERS[f"test_{finding}"].format(**words)}
+        division = _ANSWERS["each_division" if sum(n) > 2 else "one_division"]
+        return {**words, "division": division, "finding": _ANSWERS[f"test_{finding}"].format(**words)}
 
     def sentence(
         self, n_subjects: int, divisions: Sequence[Division], *, made_by: str = "", n_asked: int | None = None
