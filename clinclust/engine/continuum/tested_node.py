@@ -20,7 +20,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice, pairwise, starmap
-from operator import attrgetter
 from threading import Event
 from typing import NamedTuple
 
@@ -349,9 +348,9 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
             return Division(-np.inf, together)
         return Division(log_joint(part, partition) - joint, partition.labels.copy())
 
-    begun = sorted((after(start, 1) for start in starts), key=attrgetter("gain"), reverse=True)[:_PURSUED]
+    begun = sorted((after(start, 1) for start in starts), key=lambda division: division.gain, reverse=True)[:_PURSUED]
     pursued = [after(division.labels, _SWEEPS) for division in begun if division.gain > -np.inf]
-    return max(pursued, key=attrgetter("gain"), default=Division(-np.inf, together))
+    return max(pursued, key=lambda division: division.gain, default=Division(-np.inf, together))
 
 
 def distance_in(problem: Problem, node: Node) -> float:

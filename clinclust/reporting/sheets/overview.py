@@ -420,9 +420,6 @@ def _subtypes(findings: Findings) -> list[Table]:
             return str(_TEXTS["kind"].format(code=str(code).rstrip(ascii_lowercase)))
         return findings.name(subtype) if subtype in findings.names else f"{code}: {proposed}" if proposed else str(code)
 
-    def mark(subtypes: Sequence[int]) -> str:
-        return marks[subtypes[0]].text if len(subtypes) == 1 else of_kinds[subtypes[0]]
-
     table = tabulate(
         "subtypes",
         lines,
@@ -430,7 +427,7 @@ def _subtypes(findings: Findings) -> list[Table]:
         proposed=name if is_proposed else None,
         size=findings.size_of,
         percent=findings.percent_of,
-        marks=mark,
+        marks=lambda subtypes: of_kinds[subtypes[0]] if len(subtypes) > 1 else marks[subtypes[0]].text,
         clear=None if findings.own_membership is None else findings.percent_clear,
     )
     return [table]

@@ -66,13 +66,13 @@ class Marks(NamedTuple):
     """Each as "↑Urea, 72 mmol/L (41 mmol/L)": the number in the subtype, and in brackets that of everybody."""
     name: str
     """The name proposed from the first ones, as "older, kidney disease"; empty without any, or without room for it."""
-    is_withheld: bool
-    """Whether numbers of the subtype are withheld, so that more may mark it than is named."""
+    otherwise: str
+    """What the cell says without any: that numbers of the subtype are withheld, or that it has too few subjects."""
 
     @property
     def text(self) -> str:
         """The marks in one cell."""
-        return "\n".join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
+        return "\n".join(self.marks) or self.otherwise
 
 
 def _choose_rows(findings: Findings) -> list[int]:
@@ -93,13 +93,15 @@ def marks_of(findings: Findings, n_words: int) -> list[Marks]:
     """Return what marks each subtype, in their order, in at most `n_words` of cells of the subtype table."""
     profiles, rows = findings.profiles, _choose_rows(findings)
     farthest = [_farthest(findings, rows, place) for place in range(len(profiles.subtypes))]
+    lacks, sizes = np.asarray(profiles.lacks.any(axis=0)), map(findings.size_of, zip(profiles.subtypes, strict=True))
+    nothing = [_MARK_WORDS["few"] if isinstance(n, int) and n < _FEWEST_VALUES else _NOTHING for n in sizes]
     for most, is_named in _LENGTHS:
         shown = [marked[:most] for marked in farthest]
         named = [[words for *_, words in marked if words] for marked in shown]
         names = [", ".join(words[:n]) for words, n in zip(named, _telling_apart(named), strict=True)]
         names = [name if names.count(name) == 1 else "" for name in names]
         marks = [
-            Marks([text for _, text, _ in marked], name * is_named, bool(profiles.lacks[:, place].any()))
+            Marks([text for _, text, _ in marked], name * is_named, WITHHELD if lacks[place] else nothing[place])
             for place, (marked, name) in enumerate(zip(shown, names, strict=True))
         ]
         if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= n_words:
