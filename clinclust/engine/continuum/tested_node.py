@@ -610,11 +610,10 @@ def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> flo
 
     In 17 divisions, 300 cohorts each, their quantile .95 is 1.3 to 1.8 standard deviations above the mean.
     """
-    squares = list[float]()
+    squares, at_level = list[float](), -float(ndtri(level))
     for n in _NUMBERS_OF_COHORTS:
         squares += [h**2 for h in islice(drawn, n - len(squares))]
         t = (observed**2 - np.mean(squares)) / max(float(np.std(squares, ddof=1)), 1e-9) / np.sqrt(1.0 + 1.0 / n)
-        at_level = -float(ndtri(level))
         if abs(t - at_level) > 1.5 * np.sqrt((1.0 + at_level**2 / 2.0) / n):
             break
     return float(stdtr(n - 1, -t))

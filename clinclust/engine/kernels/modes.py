@@ -57,7 +57,7 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
     return largest
 
 
-_MOST_CELLS, _CELLS_OF_H = (512, 16.0)  # cells of a density estimate at most, and of a bandwidth if not too many
+_MOST_CELLS, _CELLS_OF_H = 512, 16.0  # cells of a density estimate at most, and of a bandwidth if not too many
 _PADDING, _REACH = 3.0, 7.5  # bandwidths by which the density estimate reaches beyond the sample, and its kernel
 _NOTHING = 1e-9  # share of the highest density that counts as none, also as a slope between two cells
 
