@@ -48,6 +48,7 @@ from one_population_cohorts import (
     GROUPS,
     IN_MIXED_FEATURES,
     NOT_COVERED,
+    OUTGROWN,
     cohort_of_groups,
     cohort_of_one,
 )
@@ -235,7 +236,7 @@ def page(roots: pd.DataFrame, groups: pd.DataFrame) -> str:
             "",
             "The same in mixed features with missing values:",
             "",
-            table_of_roots(roots, list(IN_MIXED_FEATURES)),
+            table_of_roots(roots, [*IN_MIXED_FEATURES, *OUTGROWN]),
             "",
             "Two classes that overlap, which should be divided:",
             "",
@@ -292,7 +293,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="an existing folder for the rows of each kind, to go on from later")
     parser.add_argument("--write", action="store_true", help="write the page, instead of printing it only")
     options = parser.parse_args()
-    ones = [(kind, n) for n in N_SUBJECTS for kind in (*COVERED, *NOT_COVERED, *IN_MIXED_FEATURES)]
+    ones = [(kind, n) for n in N_SUBJECTS for kind in (*COVERED, *NOT_COVERED, *IN_MIXED_FEATURES, *OUTGROWN)]
     ones += [(kind, n) for n in OF_CLASSES for kind in CLASSES]
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         roots = collected(pool, at_the_root, ones, options.cohorts, options.keep)

@@ -18,6 +18,7 @@ __all__ = [
     "GROUPS",
     "IN_MIXED_FEATURES",
     "NOT_COVERED",
+    "OUTGROWN",
     "Cohort",
     "cohort_of_groups",
     "cohort_of_one",
@@ -107,6 +108,11 @@ def _either_high(rng: np.random.Generator, n: int) -> Array:
 
 def _growth(rng: np.random.Generator, n: int) -> Array:
     """Return features that level off with age, sooner or later."""
+    return _standardised(_outgrown(rng, n))
+
+
+def _outgrown(rng: np.random.Generator, n: int) -> Array:
+    """Return the same features in units of which scales hold the first years only: most people are at their end."""
     age, rate = rng.uniform(0.0, 18.0, size=(n, 1)), rng.uniform(0.05, 0.3, _D)
     grown = 1.0 - np.exp(-rate * age)
     way = np.where(rng.random(_D) < 0.25, -10.0, 10.0)
@@ -124,7 +130,11 @@ def _cascade(rng: np.random.Generator, n: int) -> Array:
 def _fanning(rng: np.random.Generator, n: int) -> Array:
     """Return independent features whose spread grows with age."""
     age = rng.uniform(0.0, 18.0, size=(n, 1))
-    return np.asarray((1.0 + age / 6.0) * rng.normal(size=(n, _D)))
+    return _standardised((1.0 + age / 6.0) * rng.normal(size=(n, _D)))
+
+
+def _standardised(features: Array) -> Array:
+    return np.asarray((features - features.mean(axis=0)) / features.std(axis=0))
 
 
 Population = tuple[Latent, tuple[str, ...], float]
@@ -160,6 +170,8 @@ IN_MIXED_FEATURES: Mapping[str, Population] = {
     if likelihoods == ("gaussian",)
 }
 """The Gaussian ones of these in mixed features with missing values."""
+OUTGROWN: Mapping[str, Population] = {"growth beyond the ends of scales, mixed, 20% missing": (_outgrown, _MIXED, 0.2)}
+"""Nine tenths of the subjects are at the end of each scale."""
 
 
 def _two_classes(rng: np.random.Generator, n: int) -> Array:
@@ -223,7 +235,7 @@ inside a group; 0 = one drawn from .4 to .8 for each feature."""
 
 def cohort_of_one(seed: int, kind: str, n_subjects: int) -> Cohort:
     """Return the table of one population, its schema, and zeros, int64 (N,)."""
-    kinds = {**COVERED, **NOT_COVERED, **IN_MIXED_FEATURES, **CLASSES, **APART}
+    kinds = {**COVERED, **NOT_COVERED, **IN_MIXED_FEATURES, **CLASSES, **APART, **OUTGROWN}
     latent, likelihoods, missing = kinds[kind]
     rng = np.random.default_rng([seed, n_subjects, list(kinds).index(kind)])
     frame, schema = _table(latent(rng, n_subjects), likelihoods, missing, rng)

@@ -15,7 +15,7 @@ more is tested in 500 of them first, with 20 draws, and in more of them only if 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -217,15 +217,17 @@ def _tested(
     population = one_population(part, rng)
     if plan.any_shape:
         population = smoothed_population(population, rng)
-    gains = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most)
+    subjects = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most)
     draw = partial(_of_draw, population, most, plan.cancelled)
-    expected: list[tuple[Array, Array]] = []
+    expected = list[tuple[Array, Array]]()
     for batch in plan.batches():
         drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
         for future in drawn:
             expected.append(future.result())
             plan.advance()
-        of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
+        observed, (drawn_gains, drawn_shapes) = subjects.result(), map(np.array, zip(*expected, strict=True))
+        of_gain = farthest(observed[0], drawn_gains, minimum_gain(part))
+        of_shape = farthest(observed[1], drawn_shapes, _LEAST_OF_SHAPE)
         decision = plan.decision(of_gain, of_shape, len(expected))
         if decision or len(expected) >= min(_FEWEST_DRAWS, plan.n_draws):
             yield node_test(of_gain, of_shape, node.members.size), len(expected), decision
@@ -282,17 +284,6 @@ def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
     p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
     return Farthest(at, float(observed[at]), z, p, float(means[at]), float(spreads[at]))
-
-
-def compared(
-    observed: Array, shape: Array, drawn: Sequence[tuple[Array, Array]], least: float
-) -> tuple[Farthest, Farthest]:
-    """Return the tests of a profile (k_max - 1,) and of a shape (S,) against those of draws.
-
-    `least` is the least standard deviation of a gain, in nats.
-    """
-    gains, shapes = (np.array(statistics) for statistics in zip(*drawn, strict=True))
-    return farthest(observed, gains, least), farthest(shape, shapes, _LEAST_OF_SHAPE)
 
 
 def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
@@ -371,18 +362,10 @@ class Division(NamedTuple):
 
 def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
     """Sweep a partition, in place, and return it: no cluster opens, and it ends when no subject moves."""
-    arrays, order, least = part.cohort.arrays, np.arange(partition.labels.size), minimum_gain(part)
+    arrays, order = part.cohort.arrays, np.arange(partition.labels.size)
+    move_all = partial(make_moves, minimum_gain=minimum_gain(part), most_clusters=_NO_NEW_CLUSTER)
     for sweep in range(most_sweeps):
-        _, moves = make_moves(
-            arrays,
-            part.model,
-            partition,
-            order,
-            minimum_gain=least,
-            most_clusters=_NO_NEW_CLUSTER,
-            up_to_date=sweep > 0,
-        )
-        if moves == 0:
+        if move_all(arrays, part.model, partition, order, up_to_date=sweep > 0)[1] == 0:
             break
     accumulate(arrays, partition)  # moves add and subtract, which changes the last digits of sums
     return partition

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ks_2samp, kurtosis, skew
+from scipy.stats import ks_2samp, kurtosis, skew, truncnorm
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.null_cohorts import (
     SCORE_STEPS,
     conditional_draws,
     correlations,
+    drawn_within_levels,
     has_one_peak,
     one_peak_bandwidth,
     one_population,
@@ -21,9 +22,9 @@ from clinclust.engine.problem.problem import pose
 D = 8
 
 
-def straight_of(values):
+def straight_of(values, likelihood="gaussian", **bounds):
     names = [f"x{place}" for place in range(values.shape[1])]
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
+    schema = FeatureSchema([Feature(name=name, likelihood=likelihood, **bounds) for name in names])
     part = pose(schema.validate(pd.DataFrame(values, columns=names), warn=False), schema, None, 3.0)
     return one_population(part, np.random.default_rng(0))
 
@@ -90,6 +91,27 @@ def test_missing_scores_are_drawn_from_their_distribution_given_the_observed_one
     np.testing.assert_allclose(drawn[:, 1:].mean(axis=0), [0.9, 0.45], atol=0.02)
     wanted = np.array([[1.0, -0.2], [-0.2, 1.0]]) - np.outer([0.6, 0.3], [0.6, 0.3])
     np.testing.assert_allclose(np.cov(drawn[:, 1:].T), wanted, atol=0.02)
+
+
+def test_scores_of_one_level_are_drawn_inside_it_given_the_other_ones():
+    """Given a score of 1 and a correlation of .8, the upper half of a feature is N(.8, .6^2) above 0."""
+    n, correlation = 40_000, np.array([[1.0, 0.8], [0.8, 1.0]])
+    scores = np.column_stack([np.arange(n), np.where(np.arange(n) % 2, 600.0, -600.0)])
+    latent = np.column_stack([np.ones(n), scores[:, 1] / SCORE_STEPS])
+    drawn = drawn_within_levels(scores, latent, correlation, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn[:, 0], 1.0)
+    upper = scores[:, 1] > 0.0
+    assert ks_2samp(drawn[upper, 1], truncnorm(-0.8 / 0.6, np.inf, 0.8, 0.6).rvs(n, random_state=1)).pvalue > 0.01
+    assert ks_2samp(drawn[~upper, 1], truncnorm(-np.inf, -0.8 / 0.6, 0.8, 0.6).rvs(n, random_state=1)).pvalue > 0.01
+
+
+def test_draws_of_scales_lose_little_of_their_dependence():
+    """With one score for each level, a blurred severity is cut twice: draws had .98 of the correlations."""
+    rng = np.random.default_rng(5)
+    levels = np.digitize(along(rng.uniform(-1.7, 1.7, size=2000), rng, 0.95), [-1.0, -0.3, 0.3, 1.0])
+    straight = straight_of(levels.astype(np.float64), "ordinal", minimum=0, maximum=4)
+    drawn = [correlations(smoothed(straight).draw(np.random.default_rng(seed))[1])[0].mean() for seed in range(5)]
+    assert np.mean(drawn) > 0.985 * correlations(straight.scores)[0].mean()
 
 
 # --- what draws keep ----------------------------------------------------------------------------------------------

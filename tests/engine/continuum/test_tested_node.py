@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scored import few
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, compared, node_test
+from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, farthest, node_test
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchCancelled, Threads
 from clinclust.estimators.fit import DISTINCT_LEVEL
@@ -37,8 +37,8 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
     observed = np.cumsum(rng.exponential(20.0, size=k)) + 20.0 * shift
     shapes = rng.normal(-1.1, 0.1, size=(12, 4))
     shape = rng.normal(-1.1, 0.1, size=4) + 0.1 * moved
-    both = compared(observed, shape, list(zip(expected, shapes, strict=True)), 1e-9)
-    for found, own, drawn in zip(both, (observed, shape), (expected, shapes), strict=True):
+    for own, drawn in ((observed, expected), (shape, shapes)):
+        found = farthest(own, drawn, 1e-9)
         assert (found.z, found.p) == pytest.approx(plainly(own, drawn), abs=1e-8)
         assert found.observed == own[found.at]
         assert found.mean == pytest.approx(drawn[:, found.at].mean())
@@ -53,21 +53,16 @@ def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_twice_that_of_its_shape
     assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
 
 
-def same_shapes(gains):
-    return [(each, np.zeros(2)) for each in gains]
-
-
 def test_draws_that_all_gain_the_same_divide_by_no_zero():
-    same = same_shapes(np.zeros((30, 3)))
-    assert [one.p for one in compared(np.zeros(3), np.zeros(2), same, 1e-9)] == [1.0, 1.0]
-    assert [one.p for one in compared(np.full(3, 5.0), np.ones(2), same, 1e-9)] == [0.0, 0.0]
+    assert farthest(np.zeros(3), np.zeros((30, 3)), 1e-9).p == 1.0
+    assert farthest(np.full(3, 5.0), np.zeros((30, 3)), 1e-9).p == 0.0
 
 
 def test_rare_gains_of_the_draws_bound_p():
     # three of thirty draws gain as much: M is far from normal, and z alone would be significant
     rare = np.zeros((30, 2))
     rare[:3] = 4.0
-    found, _ = compared(np.full(2, 4.0), np.zeros(2), same_shapes(rare), 1e-9)
+    found = farthest(np.full(2, 4.0), rare, 1e-9)
     assert found.z > 2.0
     assert found.p == pytest.approx(0.1)
 
