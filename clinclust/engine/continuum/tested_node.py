@@ -97,6 +97,13 @@ class NodeTest:
     n_subjects: int
     """Number of subjects in the test."""
 
+    @classmethod
+    def of(cls, gain: Farthest, shape: Farthest, n_subjects: int) -> NodeTest:
+        """Return the test of a node by the tests of its gains and of its shape among this number of subjects."""
+        by_shape = _SHAPE_COUNTS * shape.p
+        z, p = gain.z if gain.p <= by_shape else shape.z, min(gain.p, by_shape, 1.0)
+        return cls(gain.at + 2, gain.observed, gain.mean, gain.spread, z, p, n_subjects)
+
     @property
     def excess(self) -> float:
         """The gain less its expectation in one population, in nats."""
@@ -230,23 +237,9 @@ def _tested(
         of_shape = farthest(observed[1], drawn_shapes, _LEAST_OF_SHAPE)
         decision = plan.decision(of_gain, of_shape, len(expected))
         if decision or len(expected) >= min(_FEWEST_DRAWS, plan.n_draws):
-            yield node_test(of_gain, of_shape, node.members.size), len(expected), decision
+            yield NodeTest.of(of_gain, of_shape, node.members.size), len(expected), decision
             if decision is not None:
                 return
-
-
-def node_test(of_gain: Farthest, of_shape: Farthest, n_subjects: int) -> NodeTest:
-    """Return the test of a node by the tests of its gains and of its shape among this number of subjects."""
-    by_shape = _SHAPE_COUNTS * of_shape.p
-    return NodeTest(
-        n_parts=of_gain.at + 2,
-        gain=of_gain.observed,
-        expected=of_gain.mean,
-        expected_sd=of_gain.spread,
-        z=of_gain.z if of_gain.p <= by_shape else of_shape.z,
-        p=min(of_gain.p, by_shape, 1.0),
-        n_subjects=n_subjects,
-    )
 
 
 def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scored import few
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, farthest, node_test
+from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, NodeTest, RunningTest, farthest
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchCancelled, Threads
 from clinclust.estimators.fit import DISTINCT_LEVEL
@@ -47,7 +47,7 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
 
 @given(p=st.floats(0.0, 1.0), p_of_shape=st.floats(0.0, 1.0))
 def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_twice_that_of_its_shape(p, p_of_shape):
-    found = node_test(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1), 40)
+    found = NodeTest.of(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1), 40)
     assert found.p == min(p, 2.0 * p_of_shape, 1.0)
     assert found.z == (1.5 if p <= 2.0 * p_of_shape else 2.5)
     assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
