@@ -220,7 +220,7 @@ def run_check(options: commands.CheckOptions) -> int:
         table = read_table_of_schema(options, schema, options.schema)
         schema = apply_roles(options, schema, table)
     check_cohort(options, schema, table, options.schema, n_rows=n_rows)
-    _say_next_fit(options, options.schema)
+    _say_next(options, "fit", "--schema", options.schema, "--out", Path(f"{options.table.stem}-subtypes"))
     return 0
 
 
@@ -232,7 +232,7 @@ def build_model(options: commands.CheckedOptions | commands.SearchOptions, schem
     return estimator(schema, **options.parameters(), progress=options.progress.shown)
 
 
-def prepare_cohort(options: commands.TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
+def _prepare_cohort(options: commands.TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
     """Check a table as a fit does, and return the prepared cohort; InputError if there is nothing to cluster."""
     with about_table(options.table), options.progress.stage("checking values"):
         return prepared(Settings.of(model), table)
@@ -246,12 +246,12 @@ def check_cohort(
     looks: Sequence[Look] | None = None,
     n_rows: int | None = None,
 ) -> Prepared:
-    """Return the cohort of `prepare_cohort`, and print what it holds.
+    """Return the cohort of `_prepare_cohort`, and print what it holds.
 
     `looks` are the remarks of a draft, if any. The table may be a sample of `n_rows` validated rows.
     """
     model = build_model(options, schema)
-    cohort = prepare_cohort(options, table, model)
+    cohort = _prepare_cohort(options, table, model)
     if looks is None:
         with options.progress.stage("comparing columns"):
             looks = look_at_table(cohort, table)
@@ -296,15 +296,10 @@ def say_next_step(findings: Findings | None, steps: Mapping[str, str]) -> None:
     """Print how many features differ, and the next command as the last line, both as the report says them."""
     say(*say_differing(findings))
     step = "table" if findings is None else next_step(findings)[1]
-    command = steps[step]
-    record(next=command)
+    record(next=steps[step])
     if step != "beyond" and "beyond" in steps:
         say(f"to see what else there is: {steps['beyond']}")
-    say(f"next: {command}")
-
-
-def _say_next_fit(options: commands.TableOptions, schema: Path) -> None:
-    _say_next(options, "fit", "--schema", schema, "--out", Path(path_of_results(options.table, "-subtypes").name))
+    say(f"next: {steps[step]}")
 
 
 def path_of_results(table: Path, ending: str) -> Path:
@@ -317,8 +312,7 @@ def path_of_results(table: Path, ending: str) -> Path:
 
 def read_roles(options: commands.RoleOptions) -> dict[str, str]:
     """Return the role of each column that the options name; a column has one role."""
-    roles: dict[str, str] = {}
-    problems = []
+    roles, problems = dict[str, str](), list[str]()
     for role in commands.ROLES:
         for name in getattr(options, role):
             if roles.setdefault(name, role) != role:
@@ -466,7 +460,7 @@ def run_draft(options: commands.DraftOptions) -> int:
         except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
             note(f"the proposal finds nothing: {sentence_of(error)}")
         else:
-            _say_next_fit(options, path)
+            _say_next(options, "fit", "--schema", path, "--out", Path(f"{options.table.stem}-subtypes"))
             return 0
     say_unused(schema)
     _say_next(options, "check", "--schema", str(path), when=f"next, after editing {path}")
@@ -496,7 +490,7 @@ def run_fit(options: commands.FitOptions) -> int:
         return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
     schema = apply_roles(options, schema, table)
-    return _write_results(options, prepare_cohort(options, table, build_model(options, schema)), table)
+    return _write_results(options, _prepare_cohort(options, table, build_model(options, schema)), table)
 
 
 def _write_results(options: commands.ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
@@ -507,6 +501,7 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
     outputs.note_other_files(options.out)
     refuse(report_options(options).problems_of_size(len(prepared.frame), flag_of))
     model, is_saved, codes = build_model(options, prepared.schema), False, [0]
+    files = [*outputs.FILES_OF_A_MODEL, *([outputs.SCHEMA] if isinstance(options, commands.StartOptions) else [])]
     try:
         with (
             interrupts_held() as hold_interrupts,
@@ -526,7 +521,9 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
             cohort = FittedCohort.of(model, prepared.frame)
             model.save(folder)
             write_inert_csv(tabulate_assignments(cohort), folder / "assignments.csv")
-            write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *write_terms(vars(options), folder)])
+            if outputs.SCHEMA in files:
+                write_schema(prepared.schema, folder / outputs.SCHEMA, None if options.suppress else table)
+            write_manifest(folder, [*files, *write_terms(vars(options), folder)])
             is_saved = True  # at the end of the block, and Ctrl-C waits for it
         reports, findings = _write_reports(options, cohort, table, codes)
     except KeyboardInterrupt:
@@ -535,10 +532,12 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
             again = next_command("report", options, "--model", options.out, repeated=repeated)
             tell(_MESSAGES["search_ended"].format(out=options.out, again=again))
         raise
-    _say_results(options, model, [*reports, *outputs.FILES_OF_A_MODEL], findings)
-    page = options.out / "subtypes.html"
+    _say_results(options, model, [*reports, *files], findings)
+    page, schema = options.out / "subtypes.html", options.out / outputs.SCHEMA
     if isinstance(options, commands.StartOptions) and page.exists():
         say(f"The report is {page}; open it in a browser.")
+        stated, more = replace(options.stated, schema=None, out=None), ("--schema", schema, "--out", f"{options.out}-2")
+        say(f"after editing {schema} in Excel: {next_command('start', stated, *more)}")
         if not options.no_open and sys.stdout.isatty():
             webbrowser.open(page.absolute().as_uri())
     say_next_step(findings, list_next(options, options.out, findings))

@@ -206,7 +206,8 @@ REPORTS = ("subtypes.xlsx", "subtypes.html", "subtypes.json")
 REPORTS_IN_WORDS = f"{', '.join(REPORTS[:-1])} and {REPORTS[-1]}"
 FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
 """The results of a search, from which the reports can be made."""
-FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
+SCHEMA = "schema.xlsx"  # of `start`
+FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SCHEMA, SHARING, MANIFEST)
 
 
 def check_output(

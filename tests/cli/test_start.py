@@ -26,13 +26,16 @@ def test_one_line_is_enough(here, run, whole_reports):
     assert err == ""
     schema = FeatureSchema.from_yaml("cohort.yaml")
     assert sorted(schema.names) == sorted((*cohort(), "born"))
-    assert names_in("cohort-subtypes") == sorted(FILES)
+    assert names_in("cohort-subtypes") == sorted([*FILES, "schema.xlsx"])
     assert out.splitlines()[0].lacks("cohort.yaml 7") == []
     assert "born (ignore)" in out
-    *_, page, _, last = out.splitlines()
+    *_, page, in_excel, _, last = out.splitlines()
     assert str(Path("cohort-subtypes/subtypes.html")) in page
-    table = "table cohort.csv --model cohort-subtypes --out cohort-subtypes-table.xlsx"
-    assert out.commands == last.commands == [table]
+    assert last.commands == ["table cohort.csv --model cohort-subtypes --out cohort-subtypes-table.xlsx"]
+    assert out.commands == [*in_excel.commands, *last.commands]
+    assert FeatureSchema.from_excel("cohort-subtypes/schema.xlsx") == schema
+    run(*in_excel.commands)  # nothing was edited: the same subtypes
+    assert Path("cohort-subtypes-2/model.npz").read_bytes() == Path("cohort-subtypes/model.npz").read_bytes()
 
 
 def test_a_schema_next_to_the_table_is_used_and_kept(here, run, whole_reports):
