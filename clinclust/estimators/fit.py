@@ -272,12 +272,12 @@ class TreeTest:
 
     def problems(self, tree: SubtypeTree) -> list[str]:
         """Return why it cannot be a test of the tree; empty if it can."""
-        if not len(self.joins):
-            return ["no join of the tree was tested"] if is_tested(tree) else []
+        if not len(self.joins):  # as if the root parts one subject from all others
+            sizes = [np.isin(tree.labels, tree.members()[side]).sum() for side in tree.joins[-1:].ravel()]
+            return ["no join of the tree was tested"] if is_tested(tree) and min(sizes) > 1 else []
         steps, wanted = self.joins["step"].tolist(), {2 * tree.n_subtypes - 2}
         for step, is_accepted in zip(steps, self.joins["accepted"].tolist(), strict=True):
-            node = tree.n_subtypes + step - 1
-            if node not in wanted or node < tree.n_subtypes:
+            if step < 1 or tree.n_subtypes + step - 1 not in wanted:
                 return [f"step {step} of the tree was tested, but not the join above it"]
             wanted |= {int(side) for side in tree.joins[step - 1]} if is_accepted else set()
         is_below = self.joins["p"].to_numpy() < self.significance_level

@@ -32,7 +32,7 @@ from clinclust.errors import InputError, did_you_mean, refuse, visible, warn
 from clinclust.estimators import say
 from clinclust.estimators.adjustment import Adjustment, Term
 from clinclust.estimators.cohort_table import CohortFingerprint, salt_of, seal_of_subtypes
-from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest, is_tested
+from clinclust.estimators.fit import JOIN_DTYPES, AllSubjects, Fit, PartitionedFit, SubtypeTree, TreeTest
 from clinclust.estimators.parameters import RULES, MAPDPParameters, PublishedParameters, parameter_problems, rules_of
 from clinclust.estimators.subtype_model import Estimator
 from clinclust.files.row_choice import RowCounts
@@ -289,7 +289,7 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
             yield f"{name} holds values from {values.min()} to {values.max()}, not {rule.lowest} to {highest}"
     test, tables = fit.tree_test_, {"restarts_": fit.restarts_}
     tables["tuning_ by cross-validation" if "held_out_log_density" in fit.tuning_ else "tuning_"] = fit.tuning_
-    if test is not None and (len(test.joins) or is_tested(fit.tree_)):
+    if test is not None and len(test.joins):
         tables["tree_test_.joins"] = test.joins
     for name, table in tables.items():
         are_texts = {name: all(isinstance(value, str) for value in table[name]) for name in table}

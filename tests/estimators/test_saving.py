@@ -155,6 +155,14 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
     assert again.restarts_["start"].tolist() == model.restarts_["start"].tolist()
 
 
+def test_a_fit_that_parts_one_subject_from_all_others_is_saved_without_a_test(tmp_path):
+    odd = np.random.default_rng(0).normal(size=(60, 4))
+    odd[0] = 30.0
+    model = PublishedMAPDP(n_clusters="distinct", random_state=0, progress=False).fit(odd)
+    assert len(model.tree_.joins) == 1 + len(model.tree_test_.joins) == 1
+    assert MAPDP.load(model.save(tmp_path / "model")).n_clusters_ == 1
+
+
 def test_stated_powers_of_blocks_are_saved(tmp_path):
     frame, schema, _, _ = mixed_cohort(6, n=40)
     powers = {"block 1": np.float64(0.25)}
