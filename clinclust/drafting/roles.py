@@ -23,6 +23,7 @@ from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.kinds import no_before_yes
+from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
@@ -129,6 +130,31 @@ class Table:
         numbers = {item.column.name: item.scores[self.every] for item in many}
         return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
 
+    @cached_property
+    def counts(self) -> str | None:
+        """The column that says how many people each row is, as in R's ``as.data.frame(Titanic)``.
+
+        Of the few levels of all other columns, nearly every combination is one row, and hardly any is two.
+        """
+        n_rows = len(self.frame)
+        columns = [column for column in self.columns if not np.array_equal(column.finite, np.arange(1.0, n_rows + 1.0))]
+        for counts in columns:
+            others = [column for column in columns if column is not counts]
+            n_texts = [len(column.texts) for column in others]
+            if len(others) < 2 or not 1 < min(n_texts) <= max(n_texts) <= MOST_LEVELS:
+                continue
+            n_groups = len({*zip(*(column.codes.tolist() for column in others), strict=True)})
+            is_each_once = n_groups >= _LIMITS.grouped * max(n_rows, math.prod(n_texts))
+            are_counts = all(map(str.isdecimal, counts.texts)) and counts.n_observed == n_rows < counts.numbers.max()
+            if is_each_once and are_counts and not any(names_subjects(column.name) for column in others):
+                return counts.name
+        return None
+
+    def begins_near_zero(self, draft: DraftedColumn) -> bool:
+        """Return whether the least number is at least 0 and far below the largest, as of times."""
+        finite = draft.column.finite
+        return bool(finite.size and 0.0 <= finite[0] <= _LIMITS.begins_near_zero * finite[-1])
+
 
 Rule = Callable[[DraftedColumn, Table], Role | None]
 """Looks at a column and its neighbours; returns a role with its evidence, or None."""
@@ -188,7 +214,19 @@ def _is_yes_or_no(draft: DraftedColumn) -> bool:
     return len(draft.column.texts) == 2 and no_before_yes(draft.column.texts) is not None
 
 
+def _is_no_or_yes(draft: DraftedColumn) -> bool:
+    """Return whether a column says no or yes, in words or as 0 and 1."""
+    return draft.feature.likelihood == Bernoulli.name and (draft.feature.levels is None or _is_yes_or_no(draft))
+
+
 # People: who a row is of.
+
+
+def numbers_of_people(draft: DraftedColumn, table: Table) -> Role | None:
+    """Recognise how many people each row of a grouped table is."""
+    if draft.column.name != table.counts:
+        return None
+    return Role("ignore", "it counts the people of each row", LOOKS["grouped"].format(name=draft.column.name))
 
 
 def _tells_apart(subjects: Column, visit: Column) -> bool:
@@ -238,12 +276,16 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 def visits(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise what tells the rows of a subject apart."""
+    """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
     column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
         is_visit = 2 <= n_most <= len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
         is_visit &= n_repeated >= _LIMITS.mostly_repeated * len(subjects.texts)
+        steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
+        steps = steps[np.isfinite(steps)]
+        is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
+        is_visit |= bool(is_rising) and table.begins_near_zero(draft)  # and no child that grows
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
@@ -391,6 +433,33 @@ def find_ended_times(table: Table) -> dict[str, str]:
     return roles
 
 
+def find_events_beside_times(table: Table) -> dict[str, str]:
+    """Return the yes/no columns beside times that are shorter with yes, and the times that no name tells.
+
+    ``time`` and ``delta``, in a table whose event nothing names; ``edrel`` and ``rel``: whole numbers that begin near
+    zero, and are shorter with the event in most pairs of subjects with it and without it. Of a cut it is all pairs.
+    """
+    from scipy.stats import mannwhitneyu
+
+    roles: dict[str, str] = {}
+    has_event = any(item.feature.role == "outcome" for item in table.decided)
+    for pair in pairwise(table.drafted):
+        for time, event in (pair, pair[::-1]):
+            is_known = time.feature.role == "time"
+            if time.column.name not in table.numbers or not _is_no_or_yes(event) or (is_known and has_event):
+                continue
+            if not is_known and (time.column.has_fractions or not table.begins_near_zero(time)):
+                continue
+            no, yes = _by_level(table.numbers[time.column.name], event.scores[table.every].astype(int), 2)
+            if min(no.size, yes.size) < _LIMITS.fewest_ties or _is_cut((no, yes)):
+                continue
+            test = mannwhitneyu(yes, no, method="asymptotic")
+            most = (_LIMITS.longer if is_known else _LIMITS.seldom_longer) * no.size * yes.size
+            if test.pvalue <= _LIMITS.by_chance and test.statistic <= most:
+                roles |= {time.column.name: "time", event.column.name: "outcome"}
+    return roles
+
+
 def tied(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
@@ -492,6 +561,15 @@ def calendar(draft: DraftedColumn, table: Table) -> Role | None:
         if is_of_unit and low >= least and high <= most:
             return Role("time", f"{unit}, by name and values")
     return None
+
+
+def sorted_sites(draft: DraftedColumn, table: Table) -> Role | None:
+    """Recognise numbers from 1 on, some of several rows, by which the rows are sorted: of districts, firms, mothers."""
+    column, finite, n_runs = draft.column, draft.column.finite, 1 + np.count_nonzero(np.diff(draft.column.codes))
+    if column.has_fractions or not _LIMITS.fewest_sorted <= finite.size == len(column.texts) == n_runs:
+        return None
+    is_from_1 = 1.0 <= finite[0] <= max(1.0, _LIMITS.first_number * finite[-1]) and finite[-1] <= 2.0 * n_runs
+    return Role("site", "numbers by which the rows are sorted") if is_from_1 and n_runs < column.n_observed else None
 
 
 def places(draft: DraftedColumn, table: Table) -> Role | None:
@@ -634,6 +712,7 @@ def mixed_units(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 RULES: tuple[Rule, ...] = (
+    numbers_of_people,
     subjects_with_several_rows,
     people,
     take_from(read_dictionaries, "by the data dictionary of its source"),
@@ -653,6 +732,8 @@ RULES: tuple[Rule, ...] = (
     events,
     visits,
     find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
+    take_from(find_events_beside_times, "a time and the event beside it, by their values"),
+    sorted_sites,
     places,
     take_from(find_later_measurements, _LATER),
     measured_after_baseline,
@@ -667,6 +748,8 @@ RULES: tuple[Rule, ...] = (
 def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
     table = Table(drafted, frame)
+    if table.counts is not None:
+        warn(f"ROWS ARE NOT PATIENTS: {LOOKS['grouped'].format(name=table.counts)}")
     may_change = [draft for draft in drafted if draft.column.notes.role is None and draft.column.texts]
     for rule in RULES:
         for draft in may_change:

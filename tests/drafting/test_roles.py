@@ -7,6 +7,7 @@ from cases import cases_beside, read_beside
 from scored import scored
 
 from clinclust.drafting import draft_schema
+from clinclust.errors import CohortWarning
 from clinclust.files.text_table import ColumnNotes, add_notes
 
 N = 120
@@ -130,6 +131,41 @@ def test_nearly_everybodys_yes_is_no_event_of_times_that_are_seldom_equal():
     table = {"high": high, "low": low, "insured": (np.arange(400) < 396).astype(int)}
     schema = draft_schema(pd.DataFrame({"gait": rng.normal(size=400), **table}))
     assert schema["insured"].role == "cluster"
+
+
+def test_a_time_and_the_yes_or_no_beside_it_are_known_by_their_values():
+    relapse = rng.integers(0, 2, N)
+    days = np.where(relapse == 1, rng.integers(1, 300, N), rng.integers(200, 900, N))
+    schema = draft_schema(pd.DataFrame({**FEATURE, "edrel": days, "rel": relapse}))
+    assert (schema["edrel"].role, schema["rel"].role) == ("time", "outcome")
+    for cells in (relapse, 1 - relapse):  # without a name of a time, it is shorter with the event, and begins near zero
+        schema = draft_schema(pd.DataFrame({**FEATURE, "score": days + 100 * (cells is relapse), "x": cells}))
+        assert (schema["score"].role, schema["x"].role) == ("cluster", "cluster")
+
+
+def test_numbers_by_which_the_rows_are_sorted_are_sites_and_a_sorted_measurement_is_none():
+    for cells, role in ((rng.integers(1, 31, N), "site"), (rng.integers(40, 70, N), "cluster")):
+        assert (role_of("x", np.sort(cells)), role_of("x", rng.permutation(cells))) == (role, "cluster")
+
+
+def test_starts_and_stops_of_a_subject_are_times_and_what_grows_is_none():
+    start = rng.uniform(1, 20, (60, 3)).round(1).cumsum(axis=1) - 1
+    height = np.sort(rng.normal(100, 9, (60, 3)), axis=1)
+    table = {"id": np.repeat(np.arange(60), 3), "from": start.ravel(), "height": height.ravel()}
+    schema = draft_schema(pd.DataFrame({**table, "gait": rng.normal(0, 1, 180)}))
+    assert [feature.role for feature in schema] == ["ignore", "time", "cluster", "cluster"]
+
+
+@pytest.mark.parametrize("typed", [str, int])
+def test_a_table_of_groups_says_so_and_how_to_get_one_row_for_each_person(typed):
+    groups = pd.MultiIndex.from_product([["1st", "2nd", "3rd"], ["f", "m"], ["child", "adult"]], names=list("abc"))
+    table = groups.to_frame(index=False).assign(Freq=[typed(n) for n in rng.integers(0, 90, 12)])
+    with pytest.warns(CohortWarning, match="ROWS ARE NOT PATIENTS: each row is a group of people"):
+        schema = draft_schema(table)
+    assert schema["Freq"].role == "ignore"
+    people = eval(schema.comments["Freq"].split("person: ")[1], {"frame": table})
+    assert (list(people), len(people)) == (["a", "b", "c"], table["Freq"].astype(int).sum())
+    assert draft_schema(pd.concat([table, table]))["Freq"].role == "cluster"
 
 
 def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
