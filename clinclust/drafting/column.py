@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -86,14 +86,20 @@ class Column:
         label = name_words(self.notes.label or "")
         return [self.words, *([label] if 0 < len(label) <= _LIMITS.most_label_words else [])]
 
-    def without(self, texts: frozenset[str] | set[str]) -> Column:
-        """Return the column with the cells that hold one of some texts empty."""
-        is_here = np.array([text not in texts for text in self.texts], dtype=bool)
-        if is_here.all():
+    def rewritten(self, meant: Mapping[str, str]) -> Column:
+        """Return the column with some texts written as others, or as empty cells where that is ``""``."""
+        if meant.keys().isdisjoint(self.texts):
             return self
-        place = np.append(np.where(is_here, np.cumsum(is_here) - 1, -1), -1)
-        rest = tuple(compress(self.texts, is_here))
-        return replace(self, codes=place[self.codes], texts=rest, counts=self.counts[is_here])
+        written = [meant.get(text, text) for text in self.texts]
+        texts = tuple(sorted({*written} - {""}))
+        place = {text: index for index, text in enumerate(texts)}
+        codes = np.array([*(place.get(text, -1) for text in written), -1], dtype=np.int64)
+        counts = np.bincount(codes[:-1] + 1, weights=self.counts, minlength=len(texts) + 1)[1:].astype(np.int64)
+        return replace(self, codes=codes[self.codes], texts=texts, counts=counts)
+
+    def without(self, texts: Iterable[str]) -> Column:
+        """Return the column with the cells that hold one of some texts empty."""
+        return self.rewritten(dict.fromkeys(texts, ""))
 
     def in_rows(self, of_text: Array) -> Array:
         """Return the number of each row, float64 (N,), given that of each text; NaN where the cell is empty."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,11 +36,11 @@ from clinclust.drafting.column import (
 )
 from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
-from clinclust.drafting.roles import assign_roles, rise_together
+from clinclust.drafting.roles import assign_roles
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, name_words, plain_text
+from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, plain_text
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -123,7 +122,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     synonyms = {text: texts[at] for text, at in meant.items() if at in places and text and text not in levels}
     likelihood = Bernoulli.name if len(levels) == 2 else Categorical.name
     if order and len(levels) > 2:
-        likelihood = scale_of(rest, levels, "", synonyms).fields["likelihood"]
+        likelihood = scale_of(rest.rewritten(synonyms), levels, "").fields["likelihood"]
     about = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at])
     proposal = Proposal({"likelihood": likelihood, "levels": levels}).with_missing_codes(unsaid)
     return proposal.extended(reason=reason, synonyms=synonyms, description=about)
@@ -323,7 +322,6 @@ def draft_schema(
             if block is not None and blocks.setdefault(block_key(block), block) != block:
                 draft.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
-        _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
         schema = FeatureSchema([draft.feature for draft in drafted], rows=None if chosen is None else chosen.choice)
@@ -394,34 +392,6 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
-
-
-_SIDES = frozenset(data("roles")["sides"]["words"])
-
-
-def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
-    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
-
-    The columns are called alike but for a number or a side, and rise with each other.
-    """
-    groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
-    for draft in drafted:
-        words = name_words(draft.column.name)
-        stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
-        if draft.is_number and len(stem) < len(words) and set(draft.proposal.fields) <= {"likelihood", "transform"}:
-            groups.setdefault(stem, []).append(draft)
-    for group in groups.values():
-        kinds = Counter(tuple(sorted(draft.proposal.fields.items())) for draft in group)
-        if len(kinds) < 2 or not all(rise_together(group[0], draft) for draft in group[1:]):
-            continue
-        fields = dict(kinds.most_common(1)[0][0])
-        if min(draft.column.numbers.min() for draft in group) <= 0.0:
-            fields.pop("transform", None)
-        reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
-        change = partial(replace, fields=fields, reason=reason, probability=1.0, otherwise="")
-        for draft in group:
-            if draft.proposal.fields != fields:
-                draft.make(partial(change, draft.proposal))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -274,15 +274,11 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
-        maps = min(
-            maps, math.log(math.comb(n_x - 1, n_y - 1)) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0))
-        )
-    if n_x > n_y:
-        how = "coarser" if is_binned else "levels"
-    elif np.array_equal(x, y):
-        how = "equal"
-    else:
-        how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
+        names = math.log(2.0) if monotone else math.lgamma(n_y + 1.0)
+        maps = min(maps, math.log(math.comb(n_x - 1, n_y - 1)) + names)
+    how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
+    if n_x > n_y or np.array_equal(x, y):
+        how = "equal" if n_x == n_y else "coarser" if is_binned else "levels"
     return Relation(n, how, COUNTED * _log_ways(counts) - maps)
 
 
@@ -453,8 +449,8 @@ class _Compared:
             return str(blocks.pop())
         alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*(self.names[at] for at in group), strict=False))
         common = "".join(letters[0] for letters in alike).rstrip("0123456789 _.-:").strip()
-        base = common if sum(map(str.isalpha, common)) > 1 else "block"
-        options = chain([base] * (base != "block"), (f"{base} {number}" for number in count(1)))
+        base, first = (common, [common]) if sum(map(str.isalpha, common)) > 1 else ("block", [])
+        options = chain(first, (f"{base} {number}" for number in count(1)))
         name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name

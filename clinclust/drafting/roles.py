@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -405,34 +405,6 @@ def _is_cut(groups: Sequence[Array]) -> bool:
     return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
 
 
-def find_ended_times(table: Table) -> dict[str, str]:
-    """Return the times and the event (as ``time`` and ``outcome``) of which one time ends the other without the event.
-
-    The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
-    death or the end of follow-up ends the time to relapse. Two times alone may be two ages, or a first and a highest
-    value of a laboratory.
-    """
-    numbers, roles = table.numbers, dict[str, str]()
-    ends = ((name, np.nanmin(values), np.nanmax(values)) for name, values in numbers.items())
-    long = [name for name, least, most in ends if 0.0 <= least <= _LIMITS.begins_near_zero * most]
-    two = [item for item in table.drafted if item.feature.likelihood == Bernoulli.name]
-    answers = {item.column.name: item.scores[table.every] == 1.0 for item in two}
-    for pair in combinations(long if len(long) <= _LIMITS.most_long else (), 2):
-        both = np.logical_and.reduce([np.isfinite(numbers[name]) for name in pair])
-        a, b = (numbers[name][both] for name in pair)
-        ties = a == b
-        if both.sum() < _LIMITS.fewest_rows or max((a <= b).mean(), (a >= b).mean()) < _LIMITS.same:
-            continue
-        if ties.sum() > ties.size - _LIMITS.fewest_ties or np.unique(a[ties]).size < _LIMITS.fewest_ties:
-            continue
-        for name, yes in answers.items():
-            is_end = ties != yes[both]
-            least = min(is_end[ties].mean(), is_end[~ties].mean())
-            if is_end.mean() >= _LIMITS.nearly_all and least > _LIMITS.mostly_ended:
-                roles |= dict.fromkeys(pair, "time") | {name: "outcome"}
-    return roles
-
-
 def find_events_beside_times(table: Table) -> dict[str, str]:
     """Return the yes/no columns beside times that are shorter with yes, and the times that no name tells.
 
@@ -464,7 +436,7 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
     An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
-    the age at death is the age at entry and the follow-up; or never be later than a time.
+    the age at death is the age at entry and the follow-up; or never be later than a time, or end it.
     """
     numbers = table.numbers
     if draft.column.name not in numbers:
@@ -482,6 +454,8 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         seen = np.isfinite(rest)
         if seen.sum() < _LIMITS.fewest_rows:
             continue
+        if role == "time" and (rest[seen] >= 0.0).all() and _LIMITS.often_equal <= (rest[seen] == 0.0).mean() < 1.0:
+            return Role("time", f"never earlier than {shortened(name)}, and often equal")
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
         if is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
@@ -726,7 +700,6 @@ RULES: tuple[Rule, ...] = (
     ),
     find_by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
     take_from(find_alike_named_pairs, "a time and its event, by their names"),
-    take_from(find_ended_times, "a time and its event, by their values"),
     calendar,
     follow_up,
     events,

@@ -116,15 +116,6 @@ def test_groups_of_equal_size_are_arms_and_others_are_not():
         assert role_of(patients_own, [1, 2] * (N // 2)) == "cluster"
 
 
-def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
-    relapse = np.minimum(rng.exponential(300, N).round() + 1, DAYS)
-    others = {"a": np.tile(DAYS, 2), "b": np.tile(relapse, 2), "c": np.tile(relapse < DAYS, 2).astype(int)}
-    others |= {"gait": rng.normal(size=2 * N)}
-    others["a"][0] = others["b"][0] - 1  # an error of entry
-    schema = draft_schema(pd.DataFrame(others))
-    assert [schema[name].role for name in others] == ["time", "time", "outcome", "cluster"]
-
-
 def test_nearly_everybodys_yes_is_no_event_of_times_that_are_seldom_equal():
     high = rng.integers(2, 300, 400)
     low = np.where(np.arange(400) < 12, high, high // 2)
