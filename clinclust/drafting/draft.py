@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
@@ -199,13 +199,9 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
         suspected = ", ".join(draft.fields.get("missing_codes", ()))
         if suspected and feature.levels is None:
             looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
-        kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
-        if (
-            feature.levels is None
-            and not declared.is_scale
-            and kinds[0] != kinds[1]
-            and draft.probability >= _LIMITS.sure
-        ):
+        is_other = (declared.is_continuous, declared.is_count) != (drafted.is_continuous, drafted.is_count)
+        is_other &= feature.levels is None and not declared.is_scale
+        if is_other and draft.probability >= _LIMITS.sure:
             repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
             looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
         elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
@@ -363,30 +359,23 @@ _OFF = data("roles")["redcap"]["off"]
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
     """Tell of check boxes of REDCap that are all 0 where their form was not completed: no answer looks like no.
 
-    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them are the other fields of their form,
-    and the column of its state, ``history_complete``. Without this column, two fields tell that are empty in the same
-    rows: some of those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
+    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them is the state of their form,
+    ``history_complete``.
     """
-    boxes: dict[str, list[DraftedColumn]] = {}
-    for draft, after in zip_longest(drafted, drafted[1:]):
-        name, is_empty = draft.column.name, draft.column.codes < 0
-        if match := _BOX.fullmatch(name):
-            boxes.setdefault(match["question"], []).append(draft)
+    boxes = defaultdict[str, list[DraftedColumn]](list)
+    for state in drafted:
+        if match := _BOX.fullmatch(state.column.name):
+            boxes[match["question"]].append(state)
+        if not state.column.name.endswith("_complete"):
             continue
-        is_state = name.endswith("_complete")
-        if not is_state and (after is None or not is_empty.any() or (is_empty != (after.column.codes < 0)).any()):
-            continue
-        for question, of_question in list(boxes.items()):
+        for of_question in boxes.values():
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
-            in_form = without_tick & (is_empty | (_is_off(draft.column) & is_state))
-            n, n_empty = in_form.sum(), is_empty.sum()
-            is_told = not in_form.all() if is_state else _LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
-            if n > 0 and is_told:
+            n = (without_tick & ((state.column.codes < 0) | _is_off(state.column))).sum()
+            if 0 < n < without_tick.size:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
-                shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
-                for box in boxes.pop(question):
-                    box.extend(LOOKS["empty_form"].format(n=n, **shown))
-        boxes = {} if is_state else boxes
+                for box in of_question:
+                    box.extend(LOOKS["empty_form"].format(n=n, boxes=names, off=off, form=state.column.name))
+        boxes.clear()
 
 
 def _is_off(column: Column) -> NDArray[np.bool_]:

@@ -197,9 +197,8 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     longer = ("log", "spike_low_log") if is_joined else ()
     of_counts = [scores[name] for name in (*_COUNTS, *longer) if name in scores and numbers.are_whole]
     if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
-        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - (
-            _LIMITS.count_from if low > 1.0 else 0.0
-        )
+        starts = _LIMITS.count_from if low > 1.0 else 0.0
+        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - starts
         kinds.append(Kind("count", {}, _LIMITS.temper * max(of_counts) + prior))
     n_levels = numbers.values.size
     if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):

@@ -136,9 +136,9 @@ class Table:
 
         Of the few levels of all other columns, nearly every combination is one row, and hardly any is two.
         """
-        n_rows = len(self.frame)
-        columns = [column for column in self.columns if not np.array_equal(column.finite, np.arange(1.0, n_rows + 1.0))]
-        for counts in columns:
+        n_rows, row_numbers = len(self.frame), np.arange(1.0, len(self.frame) + 1.0)
+        columns = [column for column in self.columns if not np.array_equal(column.finite, row_numbers)]
+        for counts in columns if len(columns) <= n_rows.bit_length() + 1 else ():  # each column doubles the groups
             others = [column for column in columns if column is not counts]
             n_texts = [len(column.texts) for column in others]
             if len(others) < 2 or not 1 < min(n_texts) <= max(n_texts) <= MOST_LEVELS:
@@ -194,8 +194,9 @@ def find_by_words(
             return None
         if table.is_called(draft.column.names, concept, also):
             return Role(role, "by its name", look)
-        levels = {_bare(words_of(text)) for text in draft.column.texts}
-        return None if levels.isdisjoint(table.listed[f"{concept}.levels"]) else Role(role, "by its values", look)
+        levels = table.listed[f"{concept}.levels"]
+        is_level = bool(levels) and not levels.isdisjoint(_bare(words_of(text)) for text in draft.column.texts)
+        return Role(role, "by its values", look) if is_level else None
 
     return rule
 
@@ -211,12 +212,9 @@ def _is_balanced(draft: DraftedColumn) -> bool:
 
 
 def _is_yes_or_no(draft: DraftedColumn) -> bool:
-    return len(draft.column.texts) == 2 and no_before_yes(draft.column.texts) is not None
-
-
-def _is_no_or_yes(draft: DraftedColumn) -> bool:
     """Return whether a column says no or yes, in words or as 0 and 1."""
-    return draft.feature.likelihood == Bernoulli.name and (draft.feature.levels is None or _is_yes_or_no(draft))
+    levels = draft.feature.levels
+    return draft.feature.likelihood == Bernoulli.name and (levels is None or no_before_yes(levels) is not None)
 
 
 # People: who a row is of.
@@ -310,12 +308,11 @@ def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
     if n_never >= _LIMITS.least_never * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
         return Role("time", "Inf where the event never came")
-    counts_days = (
-        finite.size > _LIMITS.few and not column.has_fractions and finite[-1] >= _LIMITS.fewest_days
-    )  # no prothrombin time
+    # of days, and no prothrombin time
+    is_long = finite.size > _LIMITS.few and not column.has_fractions and finite[-1] >= _LIMITS.fewest_days
     last = ["", *_bare(column.words).split()][-1]
     rests = [len(last) - len(end) for end in listed["time.endings"] if last.endswith(end)]
-    is_time = draft.is_number and counts_days and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
+    is_time = draft.is_number and is_long and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
     return Role("time", "by the end of its name") if is_time else None
 
 
@@ -395,7 +392,7 @@ def siblings(draft: DraftedColumn, table: Table) -> Role | None:
 # Columns whose values tie them to times and outcomes, whatever they are called.
 
 
-def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
+def _by_level(numbers: Array, codes: Array | Whole, n_levels: int) -> list[Array]:
     seen = np.isfinite(numbers)
     return [numbers[seen & (codes == level)] for level in range(n_levels)]
 
@@ -417,12 +414,12 @@ def find_events_beside_times(table: Table) -> dict[str, str]:
     has_event = any(item.feature.role == "outcome" for item in table.decided)
     for pair in pairwise(table.drafted):
         for time, event in (pair, pair[::-1]):
-            is_known = time.feature.role == "time"
-            if time.column.name not in table.numbers or not _is_no_or_yes(event) or (is_known and has_event):
+            is_known, is_open = time.feature.role == "time", event.feature.role in ("cluster", "outcome")
+            if time.column.name not in table.numbers or not (is_open and _is_yes_or_no(event)):
                 continue
-            if not is_known and (time.column.has_fractions or not table.begins_near_zero(time)):
+            if has_event if is_known else (time.column.has_fractions or not table.begins_near_zero(time)):
                 continue
-            no, yes = _by_level(table.numbers[time.column.name], event.scores[table.every].astype(int), 2)
+            no, yes = _by_level(table.numbers[time.column.name], event.scores[table.every], 2)
             if min(no.size, yes.size) < _LIMITS.fewest_ties or _is_cut((no, yes)):
                 continue
             test = mannwhitneyu(yes, no, method="asymptotic")
@@ -528,11 +525,9 @@ def calendar(draft: DraftedColumn, table: Table) -> Role | None:
         return None
     if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
+    ends = (*words, "".join(words)) if len(words) <= _LIMITS.most_words else ()
     for unit, (least, most) in _LIMITS.calendar.items():
-        is_of_unit = len(words) <= _LIMITS.most_words and any(
-            word.endswith(parts[unit]) for word in (*words, "".join(words))
-        )
-        if is_of_unit and low >= least and high <= most:
+        if least <= low and high <= most and any(word.endswith(parts[unit]) for word in ends):
             return Role("time", f"{unit}, by name and values")
     return None
 
@@ -564,8 +559,7 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
-    is_dummy = _is_yes_or_no(draft) or list(finite) == [0.0, 1.0]
-    if any(table.is_place(name, may_be_town=not is_dummy) for name in column.names):
+    if any(table.is_place(name, may_be_town=not _is_yes_or_no(draft)) for name in column.names):
         return Role("site", "by its name")
     are_long = finite.size == len(column.texts) >= _LIMITS.fewest_places and finite[0] >= _LIMITS.long_code
     if are_long and np.ptp(finite) < _LIMITS.last_digits * finite[0]:  # 350010 to 350200
@@ -602,7 +596,7 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     """
     base, after = table.listed["baseline.words"], table.listed["baseline.later"]
     starts, plain = dict[tuple[str, ...], DraftedColumn](), dict[tuple[str, ...], DraftedColumn]()
-    called = list[tuple[DraftedColumn, tuple[str, ...], bool, list[float]]]()
+    called = list[tuple[DraftedColumn, tuple[str, ...], bool]]()
     for item in table.drafted:
         words = item.column.words
         prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
@@ -615,27 +609,13 @@ def find_later_measurements(table: Table) -> dict[str, str]:
         elif stem == tuple(words):
             plain[stem] = item
         elif stem:
-            called.append((item, stem, not after.isdisjoint(words), [float(word) for word in words if word.isdigit()]))
-    later, series = list[DraftedColumn](), defaultdict[tuple[str, ...], dict[float, DraftedColumn]](dict)
-    for item, stem, has_visit, numbers in called:
-        start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
+            called.append((item, stem, not after.isdisjoint(words) and any(map(str.isdigit, words))))
+    later = dict[str, str]()
+    for item, stem, is_visit in called:
+        start = starts.get(stem, plain.get(stem) if is_visit else None)
         if start is not None and rise_together(start, item):
-            later.append(item)
-        elif start is None and len(numbers) == 1 and not has_visit:
-            series[stem][numbers[0]] = item
-    alike: dict[tuple[float, ...], list[list[DraftedColumn]]] = defaultdict(list)
-    for of_number in series.values():
-        numbers = sorted(of_number)
-        if numbers[0] <= 1.0:
-            alike[tuple(numbers)].append([of_number[number] for number in numbers])
-    for group in alike.values():  # of `prop1` to `prop3` and `masc1` to `masc3`, items lose no answers
-        measured = [columns for columns in group if all(item.is_number for item in columns)]
-        missing = [[np.mean(item.column.codes < 0) for item in columns] for columns in measured]
-        rising = [rise_together(columns[0], item) for columns in measured for item in columns[1:]]
-        is_lost = len(measured) >= _LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= _LIMITS.lost).all()
-        if is_lost and 2 * sum(rising) > len(rising):
-            later += [item for columns in group for item in columns[1:]]  # the diagnoses `ypf1` too
-    return {item.column.name: "outcome" for item in later}
+            later[item.column.name] = "outcome"
+    return later
 
 
 # One measurement in two units: the first division of a report would be the unit.

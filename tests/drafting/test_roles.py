@@ -229,16 +229,6 @@ def test_of_numbered_visits_the_first_forms_subtypes(names):
     assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
 
 
-def test_measurements_that_miss_more_subjects_from_number_to_number_are_of_visits():
-    start, last = rng.normal(size=(3, N)), rng.choice([1, 2, 3, 3, 3], N)
-    names = [f"{stem}{k}" for stem in ("prop", "masc", "cbcl") for k in (1, 2, 3)]
-    cells = {name: start[k // 3] + rng.normal(size=N) for k, name in enumerate(names)}
-    cells |= {f"ypf{k}": np.random.default_rng(k).integers(0, 2, N) for k in (1, 2, 3)}
-    seen = {name: np.where(last >= int(name[-1]), values, np.nan) for name, values in cells.items()}
-    for table, later in ((seen, "outcome"), (cells, "cluster")):
-        assert [draft_schema(pd.DataFrame(table))[name].role for name in cells] == ["cluster", later, later] * 4
-
-
 @scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2", f"q{'1' * 5000} q{'2' * 5000}"])
 def test_numbered_items_are_no_visits(names):
     first, second = names.split()
