@@ -140,20 +140,13 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
         active = unsolved & few_zeros & ((n_values > _LIMITS.fewest_values) | (not logs))
         may_be_result = active & (n_values >= _LIMITS.fewest_values)
-        targets = set(np.flatnonzero(may_be_result).tolist())
-        while targets:
-            sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs)
-            results: set[int] = set()
-            for members in sets:
-                if results.isdisjoint(members):
-                    options = [target for target in sorted(members) if may_be_result[target]]
-                    others = [[source for source in members if source != target] for target in options]
-                    fits = map(partial(_fit_formula, values, logs=logs), options, others)
-                    solutions.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
-                    results.add(solutions[-1].target)
-            # Only targets whose set has lost a column may have another one.
-            targets = {members[0] for members in sets if not results.isdisjoint(members)} - results
-            active[list(results)] = unsolved[list(results)] = False
+        for members in _find_sets(values, np.flatnonzero(active), np.flatnonzero(may_be_result).tolist(), logs):
+            if unsolved[list(members)].all():
+                options = [target for target in sorted(members) if may_be_result[target]]
+                others = [[source for source in members if source != target] for target in options]
+                fits = map(partial(_fit_formula, values, logs=logs), options, others)
+                solutions.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
+                unsolved[solutions[-1].target] = False
     return solutions
 
 
