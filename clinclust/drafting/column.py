@@ -400,9 +400,8 @@ def leave_out_dates(column: Column) -> Proposal | None:
 def dates_among_others(column: Column) -> str:
     """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
     numbers = column.numbers
-    others = numbers[np.isfinite(numbers) & (numbers < _LIMITS.serial[0])]
     is_serial = (numbers % 1 == 0) & (numbers >= _LIMITS.serial[0]) & (numbers <= _LIMITS.serial[1])
-    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _LIMITS.small
+    is_serial &= numbers[np.isfinite(numbers) & ~is_serial].max(initial=0.0) < _LIMITS.small
     texts = zip(column.texts, numbers, strict=True)
     is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
     n = int(column.counts[is_date].sum())
