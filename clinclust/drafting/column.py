@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -233,6 +232,12 @@ class DraftedColumn:
         """Whether the column is drafted as a count, and some subjects have 0."""
         return self.feature.traits.is_count and bool((self.column.finite[:1] == 0.0).any())
 
+    @property
+    def begins_near_zero(self) -> bool:
+        """Whether the least number is at least 0 and far below the largest, as of times."""
+        finite = self.column.finite
+        return bool(finite.size and 0.0 <= finite[0] <= _LIMITS.begins_near_zero * finite[-1])
+
     @cached_property
     def scores(self) -> Array:
         """The number of each row or the place of its level, float64 (N,), as the column was drafted first."""
@@ -387,9 +392,7 @@ def leave_out_dates(column: Column) -> Proposal | None:
     for width, form in ((8, "%Y%m%d"), (8, "%d%m%Y"), (8, "%m%d%Y"), (6, "%y%m%d"), (6, "%m%d%y"), (6, "%d%m%y")):
         if not lengths.between(width - 1, width).all():
             continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
+        days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
         has_days = days.dt.day.nunique() >= min(_LIMITS.fewest, len(texts) // 3)
         if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_LIMITS.years).all()):

@@ -482,18 +482,12 @@ def propose_levels(column: Column) -> Proposal:
     synonyms = _one_spelling(column)
     column = column.rewritten(synonyms)
     spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
-    proposal = _of_levels(column).extended(f"other spellings: {spellings}" if synonyms else "")
-    if "levels" not in proposal.fields and "trials" not in proposal.fields:
-        return proposal
-    return proposal.extended(*_misspelt(column), synonyms=synonyms)
-
-
-def _of_levels(column: Column) -> Proposal:
+    look = f"other spellings: {spellings}" if synonyms else ""
     texts, n_texts = column.texts, len(column.texts)
     if n_texts == 1:
-        return constant(column)
+        return constant(column).extended(look)
     if n_texts == 2:
-        return _two_levels(column)
+        return _two_levels(column).extended(look, *_misspelt(column), synonyms=synonyms)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and _is_called_nominal(column) else order_of(texts)
     is_number = np.isfinite(column.numbers)
@@ -508,10 +502,12 @@ def _of_levels(column: Column) -> Proposal:
         return leave_out(f"{kind} ({n_texts} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
     if len(levels) == n_texts:
-        return scale_of(column, levels, "an ordered categorical of the table")
-    if order is not None:
-        return scale_of(column, [texts[place] for place in order], f"{n_texts} ordered levels")
-    return nominal_of(column, f"{n_texts} levels without known order")
+        proposal = scale_of(column, levels, "an ordered categorical of the table")
+    elif order is not None:
+        proposal = scale_of(column, [texts[place] for place in order], f"{n_texts} ordered levels")
+    else:
+        proposal = nominal_of(column, f"{n_texts} levels without known order")
+    return proposal.extended(look, *_misspelt(column), synonyms=synonyms)
 
 
 def _misspelt(column: Column) -> Iterator[str]:

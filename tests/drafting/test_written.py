@@ -115,6 +115,7 @@ def test_signs_of_other_keyboards_are_spellings_of_one_level(often, rare):
     feature, _, _ = drafted([often] * 40 + ["III-IV"] * 30 + [rare] * 6)
     assert len(feature.levels) == 2
     assert feature.synonyms == {rare: often}
+    assert drafted([*"01\uff11"] * 40)[0].synonyms == {"\uff11": "1"}
 
 
 def test_spellings_of_one_level_are_one_level():
