@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -86,14 +85,20 @@ class Column:
         label = name_words(self.notes.label or "")
         return [self.words, *([label] if 0 < len(label) <= _LIMITS.most_label_words else [])]
 
-    def without(self, texts: frozenset[str] | set[str]) -> Column:
-        """Return the column with the cells that hold one of some texts empty."""
-        is_here = np.array([text not in texts for text in self.texts], dtype=bool)
-        if is_here.all():
+    def rewritten(self, meant: Mapping[str, str]) -> Column:
+        """Return the column with some texts written as others, or as empty cells where that is ``""``."""
+        if meant.keys().isdisjoint(self.texts):
             return self
-        place = np.append(np.where(is_here, np.cumsum(is_here) - 1, -1), -1)
-        rest = tuple(compress(self.texts, is_here))
-        return replace(self, codes=place[self.codes], texts=rest, counts=self.counts[is_here])
+        written = [meant.get(text, text) for text in self.texts]
+        texts = tuple(sorted({*written} - {""}))
+        place = {text: index for index, text in enumerate(texts)}
+        codes = np.array([*(place.get(text, -1) for text in written), -1], dtype=np.int64)
+        counts = np.bincount(codes[:-1] + 1, weights=self.counts, minlength=len(texts) + 1)[1:].astype(np.int64)
+        return replace(self, codes=codes[self.codes], texts=texts, counts=counts)
+
+    def without(self, texts: Iterable[str]) -> Column:
+        """Return the column with the cells that hold one of some texts empty."""
+        return self.rewritten(dict.fromkeys(texts, ""))
 
     def in_rows(self, of_text: Array) -> Array:
         """Return the number of each row, float64 (N,), given that of each text; NaN where the cell is empty."""
@@ -226,6 +231,12 @@ class DraftedColumn:
     def is_count_from_0(self) -> bool:
         """Whether the column is drafted as a count, and some subjects have 0."""
         return self.feature.traits.is_count and bool((self.column.finite[:1] == 0.0).any())
+
+    @property
+    def begins_near_zero(self) -> bool:
+        """Whether the least number is at least 0 and far below the largest, as of times."""
+        finite = self.column.finite
+        return bool(finite.size and 0.0 <= finite[0] <= _LIMITS.begins_near_zero * finite[-1])
 
     @cached_property
     def scores(self) -> Array:
@@ -381,9 +392,7 @@ def leave_out_dates(column: Column) -> Proposal | None:
     for width, form in ((8, "%Y%m%d"), (8, "%d%m%Y"), (8, "%m%d%Y"), (6, "%y%m%d"), (6, "%m%d%y"), (6, "%d%m%y")):
         if not lengths.between(width - 1, width).all():
             continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
+        days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
         # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and no month has one day only
         has_days = days.dt.day.nunique() >= min(_LIMITS.fewest, len(texts) // 3)
         if days.notna().all() and has_days and (width == 6 or days.dt.year.between(*_LIMITS.years).all()):
@@ -394,9 +403,8 @@ def leave_out_dates(column: Column) -> Proposal | None:
 def dates_among_others(column: Column) -> str:
     """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
     numbers = column.numbers
-    others = numbers[np.isfinite(numbers) & (numbers < _LIMITS.serial[0])]
     is_serial = (numbers % 1 == 0) & (numbers >= _LIMITS.serial[0]) & (numbers <= _LIMITS.serial[1])
-    is_serial &= (others.size > 0 or not np.isfinite(numbers).all()) and others.max(initial=0.0) < _LIMITS.small
+    is_serial &= numbers[np.isfinite(numbers) & ~is_serial].max(initial=0.0) < _LIMITS.small
     texts = zip(column.texts, numbers, strict=True)
     is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
     n = int(column.counts[is_date].sum())

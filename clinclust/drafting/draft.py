@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,11 +36,11 @@ from clinclust.drafting.column import (
 )
 from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
-from clinclust.drafting.roles import assign_roles, rise_together
+from clinclust.drafting.roles import assign_roles
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, name_words, plain_text
+from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, plain_text
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -123,7 +122,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     synonyms = {text: texts[at] for text, at in meant.items() if at in places and text and text not in levels}
     likelihood = Bernoulli.name if len(levels) == 2 else Categorical.name
     if order and len(levels) > 2:
-        likelihood = scale_of(rest, levels, "", synonyms).fields["likelihood"]
+        likelihood = scale_of(rest.rewritten(synonyms), levels, "").fields["likelihood"]
     about = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at])
     proposal = Proposal({"likelihood": likelihood, "levels": levels}).with_missing_codes(unsaid)
     return proposal.extended(reason=reason, synonyms=synonyms, description=about)
@@ -200,13 +199,9 @@ def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
         suspected = ", ".join(draft.fields.get("missing_codes", ()))
         if suspected and feature.levels is None:
             looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
-        kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
-        if (
-            feature.levels is None
-            and not declared.is_scale
-            and kinds[0] != kinds[1]
-            and draft.probability >= _LIMITS.sure
-        ):
+        is_other = (declared.is_continuous, declared.is_count) != (drafted.is_continuous, drafted.is_count)
+        is_other &= feature.levels is None and not declared.is_scale
+        if is_other and draft.probability >= _LIMITS.sure:
             repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
             looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
         elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
@@ -323,7 +318,6 @@ def draft_schema(
             if block is not None and blocks.setdefault(block_key(block), block) != block:
                 draft.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
-        _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
         schema = FeatureSchema([draft.feature for draft in drafted], rows=None if chosen is None else chosen.choice)
@@ -365,63 +359,28 @@ _OFF = data("roles")["redcap"]["off"]
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
     """Tell of check boxes of REDCap that are all 0 where their form was not completed: no answer looks like no.
 
-    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them are the other fields of their form,
-    and the column of its state, ``history_complete``. Without this column, two fields tell that are empty in the same
-    rows: some of those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
+    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them is the state of their form,
+    ``history_complete``.
     """
-    boxes: dict[str, list[DraftedColumn]] = {}
-    for draft, after in zip_longest(drafted, drafted[1:]):
-        name, is_empty = draft.column.name, draft.column.codes < 0
-        if match := _BOX.fullmatch(name):
-            boxes.setdefault(match["question"], []).append(draft)
+    boxes = defaultdict[str, list[DraftedColumn]](list)
+    for state in drafted:
+        if match := _BOX.fullmatch(state.column.name):
+            boxes[match["question"]].append(state)
+        if not state.column.name.endswith("_complete"):
             continue
-        is_state = name.endswith("_complete")
-        if not is_state and (after is None or not is_empty.any() or (is_empty != (after.column.codes < 0)).any()):
-            continue
-        for question, of_question in list(boxes.items()):
+        for of_question in boxes.values():
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
-            in_form = without_tick & (is_empty | (_is_off(draft.column) & is_state))
-            n, n_empty = in_form.sum(), is_empty.sum()
-            is_told = not in_form.all() if is_state else _LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
-            if n > 0 and is_told:
+            n = (without_tick & ((state.column.codes < 0) | _is_off(state.column))).sum()
+            if 0 < n < without_tick.size:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
-                shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
-                for box in boxes.pop(question):
-                    box.extend(LOOKS["empty_form"].format(n=n, **shown))
-        boxes = {} if is_state else boxes
+                for box in of_question:
+                    box.extend(LOOKS["empty_form"].format(n=n, boxes=names, off=off, form=state.column.name))
+        boxes.clear()
 
 
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
-
-
-_SIDES = frozenset(data("roles")["sides"]["words"])
-
-
-def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
-    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
-
-    The columns are called alike but for a number or a side, and rise with each other.
-    """
-    groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
-    for draft in drafted:
-        words = name_words(draft.column.name)
-        stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
-        if draft.is_number and len(stem) < len(words) and set(draft.proposal.fields) <= {"likelihood", "transform"}:
-            groups.setdefault(stem, []).append(draft)
-    for group in groups.values():
-        kinds = Counter(tuple(sorted(draft.proposal.fields.items())) for draft in group)
-        if len(kinds) < 2 or not all(rise_together(group[0], draft) for draft in group[1:]):
-            continue
-        fields = dict(kinds.most_common(1)[0][0])
-        if min(draft.column.numbers.min() for draft in group) <= 0.0:
-            fields.pop("transform", None)
-        reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
-        change = partial(replace, fields=fields, reason=reason, probability=1.0, otherwise="")
-        for draft in group:
-            if draft.proposal.fields != fields:
-                draft.make(partial(change, draft.proposal))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
@@ -74,7 +74,7 @@ class Numbers(NamedTuple):
     @property
     def are_whole(self) -> bool:
         """Whether all numbers are whole."""
-        return bool((self.values == np.floor(self.values)).all())
+        return bool((self.values % 1.0 == 0.0).all())
 
     def in_subjects(self) -> Array:
         """Return the number of each subject, (n,)."""
@@ -197,9 +197,8 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     longer = ("log", "spike_low_log") if is_joined else ()
     of_counts = [scores[name] for name in (*_COUNTS, *longer) if name in scores and numbers.are_whole]
     if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
-        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - (
-            _LIMITS.count_from if low > 1.0 else 0.0
-        )
+        starts = _LIMITS.count_from if low > 1.0 else 0.0
+        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - starts
         kinds.append(Kind("count", {}, _LIMITS.temper * max(of_counts) + prior))
     n_levels = numbers.values.size
     if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):
@@ -281,7 +280,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         levels = [column.texts[int(np.argmax(values == value))] for value in numbers.values]
         meant = {text: levels[int(value > low)] for text, value in zip(column.texts, values, strict=True)}
         others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
-        return _two_levels(column, levels).extended(synonyms=others)
+        return _two_levels(column.rewritten(others)).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
     if is_plain and numbers.are_whole:
         are_far = (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
@@ -481,52 +480,49 @@ _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 def propose_levels(column: Column) -> Proposal:
     """Propose two levels, ordered ones, or levels without an order; leave out texts of many different values."""
     synonyms = _one_spelling(column)
-    texts = [text for text in column.texts if text not in synonyms]
+    column = column.rewritten(synonyms)
     spellings = listed(f"{quote_cell(text)} is read as {quote_cell(synonyms[text])}" for text in sorted(synonyms))
     look = f"other spellings: {spellings}" if synonyms else ""
-    if len(texts) == 1:
+    texts, n_texts = column.texts, len(column.texts)
+    if n_texts == 1:
         return constant(column).extended(look)
-    if len(texts) == 2:
-        return _two_levels(column, texts).extended(look, *_misspelt(column, texts), synonyms=synonyms)
+    if n_texts == 2:
+        return _two_levels(column).extended(look, *_misspelt(column), synonyms=synonyms)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and _is_called_nominal(column) else order_of(texts)
     is_number = np.isfinite(column.numbers)
-    if len(texts) > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
-        others = listed(map(quote_cell, compress(column.texts, ~is_number)))
+    if n_texts > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
+        others = listed(map(quote_cell, compress(texts, ~is_number)))
         return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
     if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _LIMITS.mostly:
         return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
-    if len(texts) > MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
-        is_long = (
-            np.mean([len(text) for text in texts]) > _LIMITS.long_text or np.mean([" " in text for text in texts]) > 0.5
-        )
+    if n_texts > MOST_TEXTS or (column.n_observed < 2 * n_texts and order is None):
+        is_long = np.mean(list(map(len, texts))) > _LIMITS.long_text or np.mean([" " in text for text in texts]) > 0.5
         kind = "free text" if is_long else "too many different values for levels"
-        return leave_out(f"{kind} ({len(texts)} different among {column.n_observed})")
+        return leave_out(f"{kind} ({n_texts} different among {column.n_observed})")
     levels = [text for text in column.order if text in texts]
-    if len(levels) == len(texts):
-        proposal = scale_of(column, levels, "an ordered categorical of the table", synonyms)
+    if len(levels) == n_texts:
+        proposal = scale_of(column, levels, "an ordered categorical of the table")
     elif order is not None:
-        proposal = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", synonyms)
+        proposal = scale_of(column, [texts[place] for place in order], f"{n_texts} ordered levels")
     else:
-        proposal = nominal_of(column, f"{len(texts)} levels without known order", texts)
-    return proposal.extended(look, *_misspelt(column, texts), synonyms=synonyms)
+        proposal = nominal_of(column, f"{n_texts} levels without known order")
+    return proposal.extended(look, *_misspelt(column), synonyms=synonyms)
 
 
-def _misspelt(column: Column, texts: Sequence[str]) -> Iterator[str]:
+def _misspelt(column: Column) -> Iterator[str]:
     """Yield a sentence for each rare level that may be a frequent one.
 
     `Hispannic` differs from Hispanic by a letter, and f is the only level that begins as `femal` does.
     """
     cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
-    for rare, often in permutations(texts, 2):
+    for rare, often in permutations(cells, 2):
         if cells[rare] * _LIMITS.times_oftener > cells[often] or any(map(str.isdigit, rare + often)):
             continue
         short, long = sorted((rare.casefold(), often.casefold()), key=len)
-        blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
-        is_but_for_a_letter = (
-            len(short) >= _LIMITS.shortest_word and sum(block.size for block in blocks) >= len(long) - 1
-        )
-        alike = [text for text in texts if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
+        n_alike = SequenceMatcher(None, short, long, autojunk=False).ratio() * (len(short) + len(long)) / 2.0
+        is_but_for_a_letter = len(short) >= _LIMITS.shortest_word and round(n_alike) >= len(long) - 1
+        alike = [text for text in cells if text.casefold()[0] == short[0] and cells[text] > cells[rare]]
         is_longer = long.startswith(short) and len(long) >= _LIMITS.shortest_long and len(set(long)) > 1
         if is_but_for_a_letter or (is_longer and alike == [often]):
             shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
@@ -538,28 +534,25 @@ def _is_called_nominal(column: Column) -> bool:
     return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
 
 
-def _two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
-    """Return the proposal for two levels; by default those of the column."""
-    levels = ordered_pair(list(texts or column.texts))
+def _two_levels(column: Column) -> Proposal:
+    levels = ordered_pair(column.texts)
     meaning = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
     fields = {} if levels == ["0", "1"] else {"levels": levels}
     return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{meaning}")
 
 
-def scale_of(column: Column, levels: list[str], what: str, synonyms: Mapping[str, str] | None = None) -> Proposal:
-    """Return the proposal for levels from low to high, which other texts may mean too."""
+def scale_of(column: Column, levels: list[str], what: str) -> Proposal:
+    """Return the proposal for levels from low to high."""
     place = {level: float(score) for score, level in enumerate(levels)}
-    place |= {text: place[level] for text, level in (synonyms or {}).items()}
     scores = np.repeat([place[text] for text in column.texts], column.counts)
     is_from_0 = levels == [str(step) for step in range(len(levels))]
     steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
     return Proposal(choose_likelihood("scale", scores, **steps), what)
 
 
-def nominal_of(column: Column, what: str, texts: list[str] | None = None) -> Proposal:
+def nominal_of(column: Column, what: str) -> Proposal:
     """Return levels without order, in the order of the table."""
-    in_table = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
-    levels = in_table if texts is None else [text for text in in_table if text in texts]
+    levels = [column.texts[code] for code in pd.unique(column.codes) if code >= 0]
     otherwise = "likelihood: ordinal, with its levels from low to high" if len(levels) <= 7 else ""
     return Proposal({"likelihood": Categorical.name, "levels": levels}, what, _LIMITS.unordered_texts, otherwise)
 

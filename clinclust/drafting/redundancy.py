@@ -140,20 +140,13 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
         active = unsolved & few_zeros & ((n_values > _LIMITS.fewest_values) | (not logs))
         may_be_result = active & (n_values >= _LIMITS.fewest_values)
-        targets = set(np.flatnonzero(may_be_result).tolist())
-        while targets:
-            sets = _find_sets(values, np.flatnonzero(active), sorted(targets), logs)
-            results: set[int] = set()
-            for members in sets:
-                if results.isdisjoint(members):
-                    options = [target for target in sorted(members) if may_be_result[target]]
-                    others = [[source for source in members if source != target] for target in options]
-                    fits = map(partial(_fit_formula, values, logs=logs), options, others)
-                    solutions.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
-                    results.add(solutions[-1].target)
-            # Only targets whose set has lost a column may have another one.
-            targets = {members[0] for members in sets if not results.isdisjoint(members)} - results
-            active[list(results)] = unsolved[list(results)] = False
+        for members in _find_sets(values, np.flatnonzero(active), np.flatnonzero(may_be_result).tolist(), logs):
+            if unsolved[list(members)].all():
+                options = [target for target in sorted(members) if may_be_result[target]]
+                others = [[source for source in members if source != target] for target in options]
+                fits = map(partial(_fit_formula, values, logs=logs), options, others)
+                solutions.append(max((fit for fit in fits if fit is not None), key=lambda fit: fit.rank))
+                unsolved[solutions[-1].target] = False
     return solutions
 
 
@@ -274,15 +267,11 @@ def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool,
     maps = math.lgamma(n_x + 1.0) if n_x == n_y else n_x * math.log(n_y)  # recodings, or maps from n_x values to n_y
     maps = math.inf if is_many else maps
     if monotone or is_binned:  # bins have names unless they are ordered
-        maps = min(
-            maps, math.log(math.comb(n_x - 1, n_y - 1)) + (math.log(2.0) if monotone else math.lgamma(n_y + 1.0))
-        )
-    if n_x > n_y:
-        how = "coarser" if is_binned else "levels"
-    elif np.array_equal(x, y):
-        how = "equal"
-    else:
-        how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
+        names = math.log(2.0) if monotone else math.lgamma(n_y + 1.0)
+        maps = min(maps, math.log(math.comb(n_x - 1, n_y - 1)) + names)
+    how = "unit" if monotone and n_y > 2 and all(number) else "recoded"
+    if n_x > n_y or np.array_equal(x, y):
+        how = "equal" if n_x == n_y else "coarser" if is_binned else "levels"
     return Relation(n, how, COUNTED * _log_ways(counts) - maps)
 
 
@@ -453,8 +442,8 @@ class _Compared:
             return str(blocks.pop())
         alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*(self.names[at] for at in group), strict=False))
         common = "".join(letters[0] for letters in alike).rstrip("0123456789 _.-:").strip()
-        base = common if sum(map(str.isalpha, common)) > 1 else "block"
-        options = chain([base] * (base != "block"), (f"{base} {number}" for number in count(1)))
+        base, first = (common, [common]) if sum(map(str.isalpha, common)) > 1 else ("block", [])
+        options = chain(first, (f"{base} {number}" for number in count(1)))
         name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name

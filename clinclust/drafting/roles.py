@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, looks_identifying, surviving
 from clinclust.drafting.kinds import no_before_yes
+from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
 from clinclust.files.row_choice import noted_several_rows, repeated_subjects
@@ -129,6 +130,26 @@ class Table:
         numbers = {item.column.name: item.scores[self.every] for item in many}
         return {name: of_rows for name, of_rows in numbers.items() if np.isfinite(of_rows).any()}
 
+    @cached_property
+    def counts(self) -> str | None:
+        """The column that says how many people each row is, as in R's ``as.data.frame(Titanic)``.
+
+        Of the few levels of all other columns, nearly every combination is one row, and hardly any is two.
+        """
+        n_rows, row_numbers = len(self.frame), np.arange(1.0, len(self.frame) + 1.0)
+        columns = [column for column in self.columns if not np.array_equal(column.finite, row_numbers)]
+        for counts in columns if len(columns) <= n_rows.bit_length() + 1 else ():  # each column doubles the groups
+            others = [column for column in columns if column is not counts]
+            n_texts = [len(column.texts) for column in others]
+            if len(others) < 2 or not 1 < min(n_texts) <= max(n_texts) <= MOST_LEVELS:
+                continue
+            n_groups = len({*zip(*(column.codes.tolist() for column in others), strict=True)})
+            is_each_once = n_groups >= _LIMITS.grouped * max(n_rows, math.prod(n_texts))
+            are_counts = all(map(str.isdecimal, counts.texts)) and counts.n_observed == n_rows < counts.numbers.max()
+            if is_each_once and are_counts and not any(names_subjects(column.name) for column in others):
+                return counts.name
+        return None
+
 
 Rule = Callable[[DraftedColumn, Table], Role | None]
 """Looks at a column and its neighbours; returns a role with its evidence, or None."""
@@ -168,8 +189,9 @@ def find_by_words(
             return None
         if table.is_called(draft.column.names, concept, also):
             return Role(role, "by its name", look)
-        levels = {_bare(words_of(text)) for text in draft.column.texts}
-        return None if levels.isdisjoint(table.listed[f"{concept}.levels"]) else Role(role, "by its values", look)
+        levels = table.listed[f"{concept}.levels"]
+        is_level = bool(levels) and not levels.isdisjoint(_bare(words_of(text)) for text in draft.column.texts)
+        return Role(role, "by its values", look) if is_level else None
 
     return rule
 
@@ -185,7 +207,9 @@ def _is_balanced(draft: DraftedColumn) -> bool:
 
 
 def _is_yes_or_no(draft: DraftedColumn) -> bool:
-    return len(draft.column.texts) == 2 and no_before_yes(draft.column.texts) is not None
+    """Return whether a column says no or yes, in words or as 0 and 1."""
+    levels = draft.feature.levels
+    return draft.feature.likelihood == Bernoulli.name and (levels is None or no_before_yes(levels) is not None)
 
 
 # People: who a row is of.
@@ -199,8 +223,13 @@ def _tells_apart(subjects: Column, visit: Column) -> bool:
 
 
 def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits."""
+    """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits.
+
+    If a row is several people, the column of their number says so.
+    """
     column = draft.column
+    if column.name == table.counts:
+        return Role("ignore", "it counts the people of each row", LOOKS["grouped"].format(name=column.name))
     is_place = table.is_place(column.words)
     is_named = names_subjects(column.name) and _may_name_subjects(draft)
     is_named |= table.note is not None and table.note.column == column.name
@@ -238,12 +267,16 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 def visits(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise what tells the rows of a subject apart."""
+    """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
     column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
         n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
         is_visit = 2 <= n_most <= len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
         is_visit &= n_repeated >= _LIMITS.mostly_repeated * len(subjects.texts)
+        steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
+        steps = steps[np.isfinite(steps)]
+        is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
+        is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
@@ -268,12 +301,11 @@ def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
     if n_never >= _LIMITS.least_never * max(column.n_observed, 1) and finite.size and finite[0] >= 0.0:
         return Role("time", "Inf where the event never came")
-    counts_days = (
-        finite.size > _LIMITS.few and not column.has_fractions and finite[-1] >= _LIMITS.fewest_days
-    )  # no prothrombin time
+    # of days, and no prothrombin time
+    is_long = finite.size > _LIMITS.few and not column.has_fractions and finite[-1] >= _LIMITS.fewest_days
     last = ["", *_bare(column.words).split()][-1]
     rests = [len(last) - len(end) for end in listed["time.endings"] if last.endswith(end)]
-    is_time = draft.is_number and counts_days and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
+    is_time = draft.is_number and is_long and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
     return Role("time", "by the end of its name") if is_time else None
 
 
@@ -353,7 +385,7 @@ def siblings(draft: DraftedColumn, table: Table) -> Role | None:
 # Columns whose values tie them to times and outcomes, whatever they are called.
 
 
-def _by_level(numbers: Array, codes: Whole, n_levels: int) -> list[Array]:
+def _by_level(numbers: Array, codes: Array | Whole, n_levels: int) -> list[Array]:
     seen = np.isfinite(numbers)
     return [numbers[seen & (codes == level)] for level in range(n_levels)]
 
@@ -363,31 +395,30 @@ def _is_cut(groups: Sequence[Array]) -> bool:
     return not all(map(np.size, groups)) or bool(max(map(np.min, groups)) >= min(map(np.max, groups)))
 
 
-def find_ended_times(table: Table) -> dict[str, str]:
-    """Return the times and the event (as ``time`` and ``outcome``) of which one time ends the other without the event.
+def find_events_next_to_times(table: Table) -> dict[str, str]:
+    """Return the yes/no columns next to times that are shorter with yes, and the times that no name tells.
 
-    The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
-    death or the end of follow-up ends the time to relapse. Two times alone may be two ages, or a first and a highest
-    value of a laboratory.
+    ``time`` and ``delta``, in a table whose event nothing names; ``edrel`` and ``rel``: whole numbers that begin near
+    zero, and are shorter with the event in most pairs of subjects with it and without it. Of a cut it is all pairs.
     """
-    numbers, roles = table.numbers, dict[str, str]()
-    ends = ((name, np.nanmin(values), np.nanmax(values)) for name, values in numbers.items())
-    long = [name for name, least, most in ends if 0.0 <= least <= _LIMITS.begins_near_zero * most]
-    two = [item for item in table.drafted if item.feature.likelihood == Bernoulli.name]
-    answers = {item.column.name: item.scores[table.every] == 1.0 for item in two}
-    for pair in combinations(long if len(long) <= _LIMITS.most_long else (), 2):
-        both = np.logical_and.reduce([np.isfinite(numbers[name]) for name in pair])
-        a, b = (numbers[name][both] for name in pair)
-        ties = a == b
-        if both.sum() < _LIMITS.fewest_rows or max((a <= b).mean(), (a >= b).mean()) < _LIMITS.same:
-            continue
-        if ties.sum() > ties.size - _LIMITS.fewest_ties or np.unique(a[ties]).size < _LIMITS.fewest_ties:
-            continue
-        for name, yes in answers.items():
-            is_end = ties != yes[both]
-            least = min(is_end[ties].mean(), is_end[~ties].mean())
-            if is_end.mean() >= _LIMITS.nearly_all and least > _LIMITS.mostly_ended:
-                roles |= dict.fromkeys(pair, "time") | {name: "outcome"}
+    roles: dict[str, str] = {}
+    has_event = any(item.feature.role == "outcome" for item in table.decided)
+    for pair in pairwise(table.drafted):
+        for time, event in (pair, pair[::-1]):
+            is_known, is_open = time.feature.role == "time", event.feature.role in ("cluster", "outcome")
+            if time.column.name not in table.numbers or not (is_open and _is_yes_or_no(event)):
+                continue
+            if has_event if is_known else (time.column.has_fractions or not time.begins_near_zero):
+                continue
+            no, yes = _by_level(table.numbers[time.column.name], event.scores[table.every], 2)
+            if min(no.size, yes.size) < _LIMITS.fewest_ties or _is_cut((no, yes)):
+                continue
+            # The share of pairs in which the time is longer with the event (Mann and Whitney 1947).
+            ranks = mid_ranks(np.concatenate([yes, no]))[: yes.size]
+            share = float(ranks.mean() - (yes.size + 1.0) / 2.0) / no.size
+            z = (0.5 - share) * math.sqrt(12.0 * no.size * yes.size / (no.size + yes.size + 1.0))
+            if z >= _LIMITS.surely and share <= (_LIMITS.longer if is_known else _LIMITS.seldom_longer):
+                roles |= {time.column.name: "time", event.column.name: "outcome"}
     return roles
 
 
@@ -395,7 +426,7 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
     An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
-    the age at death is the age at entry and the follow-up; or never be later than a time.
+    the age at death is the age at entry and the follow-up; or never be later than a time, or end it.
     """
     numbers = table.numbers
     if draft.column.name not in numbers:
@@ -413,6 +444,8 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         seen = np.isfinite(rest)
         if seen.sum() < _LIMITS.fewest_rows:
             continue
+        if role == "time" and (rest[seen] >= 0.0).all() and _LIMITS.often_equal <= (rest[seen] == 0.0).mean() < 1.0:
+            return Role("time", f"never earlier than {shortened(name)}, and often equal")
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
         if is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
@@ -485,11 +518,9 @@ def calendar(draft: DraftedColumn, table: Table) -> Role | None:
         return None
     if is_named and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
+    ends = (*words, "".join(words)) if len(words) <= _LIMITS.most_words else ()
     for unit, (least, most) in _LIMITS.calendar.items():
-        is_of_unit = len(words) <= _LIMITS.most_words and any(
-            word.endswith(parts[unit]) for word in (*words, "".join(words))
-        )
-        if is_of_unit and low >= least and high <= most:
+        if least <= low and high <= most and any(word.endswith(parts[unit]) for word in ends):
             return Role("time", f"{unit}, by name and values")
     return None
 
@@ -508,12 +539,16 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = column.has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
+    n_runs = 1 + np.count_nonzero(np.diff(column.codes))
+    if not column.has_fractions and _LIMITS.fewest_sorted <= finite.size == len(column.texts) == n_runs:
+        is_from_1 = 1.0 <= finite[0] <= max(1.0, _LIMITS.first_number * finite[-1]) and finite[-1] <= 2.0 * n_runs
+        if is_from_1 and n_runs < column.n_observed:  # of districts, firms, mothers
+            return Role("site", "numbers from 1 on, by which the rows are sorted")
     is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
-    is_dummy = _is_yes_or_no(draft) or list(finite) == [0.0, 1.0]
-    if any(table.is_place(name, may_be_town=not is_dummy) for name in column.names):
+    if any(table.is_place(name, may_be_town=not _is_yes_or_no(draft)) for name in column.names):
         return Role("site", "by its name")
     are_long = finite.size == len(column.texts) >= _LIMITS.fewest_places and finite[0] >= _LIMITS.long_code
     if are_long and np.ptp(finite) < _LIMITS.last_digits * finite[0]:  # 350010 to 350200
@@ -550,7 +585,7 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     """
     base, after = table.listed["baseline.words"], table.listed["baseline.later"]
     starts, plain = dict[tuple[str, ...], DraftedColumn](), dict[tuple[str, ...], DraftedColumn]()
-    called = list[tuple[DraftedColumn, tuple[str, ...], bool, list[float]]]()
+    called = list[tuple[DraftedColumn, tuple[str, ...], bool]]()
     for item in table.drafted:
         words = item.column.words
         prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
@@ -563,27 +598,13 @@ def find_later_measurements(table: Table) -> dict[str, str]:
         elif stem == tuple(words):
             plain[stem] = item
         elif stem:
-            called.append((item, stem, not after.isdisjoint(words), [float(word) for word in words if word.isdigit()]))
-    later, series = list[DraftedColumn](), defaultdict[tuple[str, ...], dict[float, DraftedColumn]](dict)
-    for item, stem, has_visit, numbers in called:
-        start = starts.get(stem, plain.get(stem) if has_visit and numbers else None)
+            called.append((item, stem, not after.isdisjoint(words) and any(map(str.isdigit, words))))
+    later = dict[str, str]()
+    for item, stem, is_visit in called:
+        start = starts.get(stem, plain.get(stem) if is_visit else None)
         if start is not None and rise_together(start, item):
-            later.append(item)
-        elif start is None and len(numbers) == 1 and not has_visit:
-            series[stem][numbers[0]] = item
-    alike: dict[tuple[float, ...], list[list[DraftedColumn]]] = defaultdict(list)
-    for of_number in series.values():
-        numbers = sorted(of_number)
-        if numbers[0] <= 1.0:
-            alike[tuple(numbers)].append([of_number[number] for number in numbers])
-    for group in alike.values():  # of `prop1` to `prop3` and `masc1` to `masc3`, items lose no answers
-        measured = [columns for columns in group if all(item.is_number for item in columns)]
-        missing = [[np.mean(item.column.codes < 0) for item in columns] for columns in measured]
-        rising = [rise_together(columns[0], item) for columns in measured for item in columns[1:]]
-        is_lost = len(measured) >= _LIMITS.fewest_measured and (np.diff(np.mean(missing, axis=0)) >= _LIMITS.lost).all()
-        if is_lost and 2 * sum(rising) > len(rising):
-            later += [item for columns in group for item in columns[1:]]  # the diagnoses `ypf1` too
-    return {item.column.name: "outcome" for item in later}
+            later[item.column.name] = "outcome"
+    return later
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -647,12 +668,12 @@ RULES: tuple[Rule, ...] = (
     ),
     find_by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
     take_from(find_alike_named_pairs, "a time and its event, by their names"),
-    take_from(find_ended_times, "a time and its event, by their values"),
     calendar,
     follow_up,
     events,
     visits,
     find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
+    take_from(find_events_next_to_times, "a time and the event next to it, by their values"),
     places,
     take_from(find_later_measurements, _LATER),
     measured_after_baseline,
@@ -667,6 +688,8 @@ RULES: tuple[Rule, ...] = (
 def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
     table = Table(drafted, frame)
+    if table.counts is not None:
+        warn(f"ROWS ARE NOT PATIENTS: {LOOKS['grouped'].format(name=table.counts)}")
     may_change = [draft for draft in drafted if draft.column.notes.role is None and draft.column.texts]
     for rule in RULES:
         for draft in may_change:

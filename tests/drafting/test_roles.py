@@ -6,7 +6,9 @@ import pytest
 from cases import cases_beside, read_beside
 from scored import scored
 
+from clinclust.cli.commands import in_options
 from clinclust.drafting import draft_schema
+from clinclust.errors import CohortWarning
 from clinclust.files.text_table import ColumnNotes, add_notes
 
 N = 120
@@ -115,21 +117,47 @@ def test_groups_of_equal_size_are_arms_and_others_are_not():
         assert role_of(patients_own, [1, 2] * (N // 2)) == "cluster"
 
 
-def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
-    relapse = np.minimum(rng.exponential(300, N).round() + 1, DAYS)
-    others = {"a": np.tile(DAYS, 2), "b": np.tile(relapse, 2), "c": np.tile(relapse < DAYS, 2).astype(int)}
-    others |= {"gait": rng.normal(size=2 * N)}
-    others["a"][0] = others["b"][0] - 1  # an error of entry
-    schema = draft_schema(pd.DataFrame(others))
-    assert [schema[name].role for name in others] == ["time", "time", "outcome", "cluster"]
-
-
 def test_nearly_everybodys_yes_is_no_event_of_times_that_are_seldom_equal():
     high = rng.integers(2, 300, 400)
     low = np.where(np.arange(400) < 12, high, high // 2)
     table = {"high": high, "low": low, "insured": (np.arange(400) < 396).astype(int)}
     schema = draft_schema(pd.DataFrame({"gait": rng.normal(size=400), **table}))
     assert schema["insured"].role == "cluster"
+
+
+def test_a_time_and_the_yes_or_no_beside_it_are_known_by_their_values():
+    relapse = rng.integers(0, 2, N)
+    days = np.where(relapse == 1, rng.integers(1, 300, N), rng.integers(200, 900, N))
+    schema = draft_schema(pd.DataFrame({**FEATURE, "edrel": days, "rel": relapse}))
+    assert (schema["edrel"].role, schema["rel"].role) == ("time", "outcome")
+    for cells in (relapse, 1 - relapse):  # without a name of a time, it is shorter with the event, and begins near zero
+        schema = draft_schema(pd.DataFrame({**FEATURE, "score": days + 100 * (cells is relapse), "x": cells}))
+        assert (schema["score"].role, schema["x"].role) == ("cluster", "cluster")
+
+
+def test_numbers_by_which_the_rows_are_sorted_are_sites_and_a_sorted_measurement_is_none():
+    for cells, role in ((rng.integers(1, 31, N), "site"), (rng.integers(40, 70, N), "cluster")):
+        assert (role_of("x", np.sort(cells)), role_of("x", rng.permutation(cells))) == (role, "cluster")
+
+
+def test_starts_and_stops_of_a_subject_are_times_and_what_grows_is_none():
+    start = rng.uniform(1, 20, (60, 3)).round(1).cumsum(axis=1) - 1
+    height = np.sort(rng.normal(100, 9, (60, 3)), axis=1)
+    table = {"id": np.repeat(np.arange(60), 3), "from": start.ravel(), "height": height.ravel()}
+    schema = draft_schema(pd.DataFrame({**table, "gait": rng.normal(0, 1, 180)}))
+    assert [feature.role for feature in schema] == ["ignore", "time", "cluster", "cluster"]
+
+
+@pytest.mark.parametrize("typed", [str, int])
+def test_a_table_of_groups_says_so_and_how_to_get_one_row_for_each_person(typed):
+    groups = pd.MultiIndex.from_product([["1st", "2nd", "3rd"], ["f", "m"], ["child", "adult"]], names=list("abc"))
+    table = groups.to_frame(index=False).assign(Freq=[typed(n) for n in rng.integers(0, 90, 12)])
+    with pytest.warns(CohortWarning, match="ROWS ARE NOT PATIENTS: each row is a group of people"):
+        schema = draft_schema(table)
+    assert schema["Freq"].role == "ignore"
+    people = eval(in_options(schema.comments["Freq"]).split("person: ")[1], {"frame": table})
+    assert (list(people), len(people)) == (["a", "b", "c"], table["Freq"].astype(int).sum())
+    assert draft_schema(pd.concat([table, table]))["Freq"].role == "cluster"
 
 
 def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
@@ -200,16 +228,6 @@ def test_of_numbered_visits_the_first_forms_subtypes(names):
     start = rng.normal(size=N)
     schema = draft_schema(pd.DataFrame({**FEATURE, first: start, second: start + rng.normal(size=N)}))
     assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
-
-
-def test_measurements_that_miss_more_subjects_from_number_to_number_are_of_visits():
-    start, last = rng.normal(size=(3, N)), rng.choice([1, 2, 3, 3, 3], N)
-    names = [f"{stem}{k}" for stem in ("prop", "masc", "cbcl") for k in (1, 2, 3)]
-    cells = {name: start[k // 3] + rng.normal(size=N) for k, name in enumerate(names)}
-    cells |= {f"ypf{k}": np.random.default_rng(k).integers(0, 2, N) for k in (1, 2, 3)}
-    seen = {name: np.where(last >= int(name[-1]), values, np.nan) for name, values in cells.items()}
-    for table, later in ((seen, "outcome"), (cells, "cluster")):
-        assert [draft_schema(pd.DataFrame(table))[name].role for name in cells] == ["cluster", later, later] * 4
 
 
 @scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2", f"q{'1' * 5000} q{'2' * 5000}"])
