@@ -14,11 +14,11 @@ import pandas as pd
 
 from clinclust.data import data
 from clinclust.errors import InputError, refuse
-from clinclust.files import say
+from clinclust.files import notation, say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quoted, shortened
 from clinclust.files.formats import check_readable, naming_file
-from clinclust.files.layout import BRACKETED, SheetOptions
-from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
+from clinclust.files.layout import SheetOptions
+from clinclust.files.notation import divided, folded, means_missing, paragraphs, plain_text, words_of
 from clinclust.files.tables import read_table, warn_of_file
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 
@@ -173,13 +173,10 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         reason += f"; {shown} mean{'s' * (len(among) == 1)} missing"
     unit = plain_text(row["unit"])
     if kind == "number" and not unit:  # in brackets at the end of the label, or all of the description
-        bracket = BRACKETED.fullmatch(label)
-        candidates = [bracket[2] if bracket and bracket[1] else "", description]
-        unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), "")
-        if unit:
-            label = label.removesuffix(f"({unit})").removesuffix(f"[{unit}]").rstrip() or label
-            description = "" if description == unit else description
-            reason += f"; the unit {unit} is taken from its label or note"
+        label, unit = notation.split_unit(label)
+        if not unit and notation.is_known_unit(description):
+            unit, description = description, ""
+        reason += f"; the unit {unit} is taken from its label or note" * bool(unit)
     return ColumnNotes(
         label=label or description or None,
         unit=unit or None,

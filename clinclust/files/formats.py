@@ -35,7 +35,7 @@ from clinclust.files.writing import plain_error
 
 # Check that a file can be read, and recognise its kind by content.
 
-_LONGEST_NAME = 255  # of most file systems
+_LONGEST_NAME = 500
 _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
 _KINDS = data("file_kinds")["kinds"]
@@ -54,9 +54,8 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 def shown_name(path: Path | str) -> str:
     """Return the name of a file, or a path as text, for a message, without characters that hide or reorder others."""
-    text, longest = (path, 2 * _LONGEST_NAME) if isinstance(path, str) else (path.name or str(path), _LONGEST_NAME)
-    text = on_one_line(text)
-    return text if len(text) <= longest else text[:longest] + "…"
+    text = on_one_line(path if isinstance(path, str) else path.name or str(path))
+    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "…"
 
 
 def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
@@ -153,7 +152,7 @@ def recognise_kind(path: Path) -> tuple[str, list[str]]:
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
-_REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
+_REPAIR = "open it in Excel or LibreOffice, check it, and save it as an Excel workbook (.xlsx) without a password"
 
 
 def read_sheet_of_table(
@@ -199,7 +198,6 @@ def read_sheet_of_table(
 
 _XLSX = data("file_kinds")["xlsx"]
 _LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
-_REPAIR_OF_XLSX = "open it in Excel or LibreOffice, check it, and save it again as .xlsx"
 _BUILT_IN = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
@@ -231,10 +229,8 @@ class _Workbook:
     """The sheets of an xlsx file, each a name, whether it is hidden, and its part; its parts by name in any case."""
 
     def __init__(self, file: BinaryIO) -> None:
-        try:
+        with guarded("xlsx file", _REPAIR):
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
-            raise InputError(f"this is not an xlsx file, or a damaged one: {_REPAIR_OF_XLSX}") from None
         self._parts = {self._key(part.filename): part for part in self._zip.infolist()}
         top = self._related("").values()
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
@@ -268,10 +264,10 @@ class _Workbook:
         """Yield the wanted elements of a part with their names; InputError if it is damaged."""
         part = self._parts.get(self._key(name))
         if part is None:
-            raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR_OF_XLSX}")
+            raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR}")
         if part.file_size > (most := max(_SMALL, _MOST_UNPACKED * part.compress_size)):
             raise InputError(say("unpacks_too_far", part=name, before=part.compress_size / 2**20, after=most / 2**20))
-        with guarded(f"xlsx file, in its part {name},", _REPAIR_OF_XLSX), self._zip.open(part) as stream:
+        with guarded(f"xlsx file, in its part {name},", _REPAIR), self._zip.open(part) as stream:
             for _, element in iterparse(stream):  # noqa: S314 - expat bounds what entities expand to
                 tag = _local(element.tag)
                 if tag in wanted:
@@ -517,16 +513,11 @@ def _read_column(values: pd.Series, name: str, about: Any, places: Places) -> tu
         low, high = _text(bounds["lo"], stored), _text(bounds["hi"], stored)
         between = {code for code in observed if number_of(low) <= number_of(code) <= number_of(high)}
         missing |= {low} if low == high else between
-    valid = observed - missing
-    unlabelled = [code for code in valid if not levels.get(code)]
-    used = [label for code, label in levels.items() if code in observed]
-    are_alike = len(set(used)) < len(used)
-    is_shown = valid and not unlabelled and not are_alike
+    valid, used = observed - missing, [label for code, label in levels.items() if code in observed]
+    is_shown = bool(valid) and all(map(levels.get, valid)) and len(set(used)) == len(used)
     shown = {code: label for code, label in levels.items() if label} if is_shown else {}
-    if unlabelled and not valid.isdisjoint(levels):
-        places[say("partly_labelled")].append(name)
-    if are_alike:
-        places[say("labelled_alike")].append(name)
+    if not is_shown and not valid.isdisjoint(levels):
+        places[say("read_as_codes")].append(name)
     if missing:
         places[say("missing_values_declared")].append(name)
     shown_as = str(about.original_variable_types.get(name) or "").upper()

@@ -50,10 +50,6 @@ class SheetOptions:
 # What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject.
 
 _TABLES = data("tables")
-_UNITS = _TABLES["units"]
-# `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
-_UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
-BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 # `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 # Qualtrics writes `{"ImportId":"QID1"}` below the questions
@@ -111,9 +107,8 @@ def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     for place, text in rows[0][1].items():
         if text in ("-", "–", ".", "/") or means_missing(text):  # NA is no nanoampere
             continue
-        bracketed = BRACKETED.fullmatch(text)
-        unit = bracketed[2] if bracketed and not bracketed[1] else text
-        is_known = bool(_UNIT.fullmatch(unit))
+        unit = text[1:-1].strip() if text[0] + text[-1] in ("[]", "()") else text
+        is_known = notation.is_known_unit(unit)
         if is_known or unit != text:
             units[place] = unit
         n_known += is_known
@@ -183,11 +178,9 @@ class Header:
 
     def notes_on(self, place: int) -> ColumnNotes:
         """Return the notes on a column; a name such as ``CRP (mg/L)`` ends in a unit."""
-        notes, name = self.notes.get(place, ColumnNotes()), self.names.get(place, "")
-        match = BRACKETED.fullmatch(notes.label or name)
-        if match is None or not (match[1] and _UNIT.fullmatch(match[2])):
-            return notes
-        return replace(notes, label=match[1], unit=notes.unit or match[2])
+        notes = self.notes.get(place, ColumnNotes())
+        name, unit = notation.split_unit(notes.label or self.names.get(place, ""))
+        return replace(notes, label=name, unit=notes.unit or unit) if unit else notes
 
 
 def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[CellRange], options: SheetOptions) -> Header:

@@ -46,6 +46,7 @@ _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
 # `x10^9/L` has the words x and l, `m²` one
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
+_BRACKETED = re.compile(r"(.*\S)\s*[\[(]\s*+([^\])(\[\d][^\])(\[]{0,19}?)\s*[\])]\s*", re.DOTALL)
 _UNITS = data("units")
 _PREFIXED = (prefix + word for prefix in _UNITS["prefixes"] for word in _UNITS["prefixed"])
 _KNOWN_UNITS = frozenset([*_UNITS["words"], *_PREFIXED])
@@ -145,8 +146,15 @@ def is_unit(text: str) -> bool:
 
 def is_known_unit(text: str) -> bool:
     """Return whether a text consists of words of `clinclust/data/units.toml`: ``mg/dL``, ``x10^9/L``; not ``_yes``."""
-    tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
-    return bool(tokens) and _KNOWN_UNITS.issuperset(tokens)
+    tokens = {*_TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))}
+    are_sexes = tokens in ({"m", "f"}, {"m", "w"})  # not metres per week
+    return bool(tokens) and tokens <= _KNOWN_UNITS and not are_sexes
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return a name and the known unit in brackets at its end: CRP and mg/L of ``CRP (mg/L)``; else all and ``""``."""
+    match = _BRACKETED.fullmatch(name)
+    return (match[1], match[2]) if match and is_known_unit(match[2]) else (name, "")
 
 
 def unit_key(unit: str) -> str:

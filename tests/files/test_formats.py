@@ -298,8 +298,8 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
     flipped = sound[:at] + bytes(255 - byte for byte in sound[at : at + 40]) + sound[at + 40 :]
     entry = sound.index(b"PK\x01\x02") + 6  # the version of zip that is needed
     for content, words in (
-        (sound[: len(sound) // 2], "not an xlsx file"),
-        (sound[:entry] + b"\x61" + sound[entry + 1 :], "not an xlsx file"),
+        (sound[: len(sound) // 2], "xlsx file cannot be read"),
+        (sound[:entry] + b"\x61" + sound[entry + 1 :], "xlsx file cannot be read"),
         (flipped, "cannot be read"),
         (zipped({**workbook_parts(SOUND)}).replace(b"xl/styles.xml", b"XL/workbook.x"), "damaged|missing"),
     ):
