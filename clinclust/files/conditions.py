@@ -107,7 +107,8 @@ _TOKEN = re.compile(
 )
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The signs that ask which of two values is larger, and what they are if the values change places."""
 IS_MISSING = "is missing"
 WORDS = ("and", "or", "not", "in", "is", "missing")
 """The words of the language: a column of such a name is put in backticks."""
@@ -187,7 +188,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
         if (left.kind == "name") == (right.kind == "name"):
             raise InputError(say("no_column_and_value", left=left, right=right))
         if right.kind == "name":
-            return Comparison(right.text, _TURNED.get(sign, sign), left)
+            return Comparison(right.text, ORDERS.get(sign, sign), left)
         return Comparison(left.text, sign, right)
 
     if depth > _DEEPEST:
@@ -226,11 +227,6 @@ def compared_columns(condition: Condition) -> tuple[str, ...]:
     if isinstance(condition, Comparison):
         return () if condition.sign == IS_MISSING else (condition.column,)
     return tuple(dict.fromkeys(name for part in condition.parts for name in compared_columns(part)))
-
-
-def is_order(sign: str) -> bool:
-    """Return whether a sign asks which of two values is larger."""
-    return sign in _TURNED
 
 
 def name_in_condition(name: str, number: int) -> str:
@@ -398,7 +394,7 @@ class Reader:
     def _compared(self, cells: Cells, comparison: Comparison) -> tuple[Mask, Mask]:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
         sign, text, is_text = comparison.sign, comparison.value.text.strip(), comparison.value.kind == "text"
-        if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
+        if is_text and looks_like_date(text) and (sign in ORDERS or cells.looks_like_dates):
             moments, order = cells.dates.moments, cells.dates.order or self.order_of_dates
             self._remarks += cells.describe_notation()
             limit = date_column(np.array([text], dtype=object), np.ones(1, bool), order)
@@ -411,14 +407,14 @@ class Reader:
         if cells.looks_like_dates and any(map(str.isdigit, text)):
             name = name_in_condition(cells.name, cells.number)
             raise InputError(say("dates_compared", column=cells.name, text=text, name=name))
-        if is_text and not is_order(sign):
+        if is_text and sign not in ORDERS:
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if comparison.value.decimals and cells.marks.decimal == ",":
             raise InputError(say("list_with_decimal_commas", column=cells.name, value=comparison.value))
         self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
-        if not is_order(sign):  # a cell without a digit is certainly not this number
+        if sign not in ORDERS:  # a cell without a digit is certainly not this number
             is_known |= np.array([not any(map(str.isdigit, text)) for text in cells.texts.tolist()], dtype=bool)
         return met, is_known
 

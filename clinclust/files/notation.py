@@ -34,9 +34,9 @@ _CURRENCIES = "€$£¥"
 _PARTS = compile_short(
     rf"(?P<currency>[{_CURRENCIES}]|EUR|USD|CHF|GBP)?\s*"
     r"(?P<number>[-+]?(?:[0-9][0-9.,'’ \u00a0\u202f\u2009]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)\s*"
-    rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
+    rf"(?P<unit>[^\W\d¼½¾].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
-_TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
+TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
 _STROKED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i", "đ": "d", "æ": "ae", "Æ": "Ae", "œ": "oe"})
 _HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: 813 is not written `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
@@ -76,14 +76,9 @@ class Marks(NamedTuple):
     is_guess: bool = False
 
 
-def with_plain_spaces(text: str) -> str:
-    """Return a text with plain spaces, apostrophes and minus signs instead of typographic ones."""
-    return text.translate(_TYPOGRAPHIC)
-
-
 def parts_of(text: str) -> WrittenNumber | None:
     """Return the parts of a cell that holds a number, (<; 5,2; mg/L) of ``<5,2 mg/L``; None if it holds none."""
-    cell = with_plain_spaces(text)
+    cell = text.translate(TYPOGRAPHIC)
     limit = BEYOND_A_LIMIT.fullmatch(cell)
     parts = _PARTS.fullmatch(limit[2] if limit else cell)
     if parts is None:
@@ -137,11 +132,6 @@ def are_thousands(numbers: Sequence[str]) -> bool:
     """Return whether all points are before three digits, as in `1.305` among `987`."""
     pointed = [number for number in numbers if "." in number]
     return bool(pointed) and all(map(_GROUPED["."].fullmatch, pointed))
-
-
-def is_unit(text: str) -> bool:
-    """Return whether the text after a number is a unit, and no part of the number itself (`3½`)."""
-    return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
 
 
 def is_known_unit(text: str) -> bool:
@@ -280,7 +270,7 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
     """Return the texts that say in words that a value lies beyond a limit, with the same in signs, among numbers."""
     # where fewer than half of the cells are numbers, `under 20` is an interval of a scale
-    matches = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
+    matches = {text: match for text in texts if (match := _WORDED.fullmatch(text.translate(TYPOGRAPHIC))) is not None}
     is_number = np.array([bool(matches) and text not in matches and parts_of(text) is not None for text in texts])
     if not matches or counts[is_number].sum() < _HALF * counts.sum():
         return {}
@@ -337,11 +327,6 @@ def folded(text: str) -> str:
 def means_missing(label: str) -> bool:
     """Return whether a label says that the value is not known, in any of seven languages: "Unknown", not "None"."""
     return len(label) <= LONGEST_NUMBER and " ".join(words_of(label)) in _MISSING_LABELS
-
-
-def may_mean_missing(label: str) -> bool:
-    """Return whether a label is an abbreviation by which surveys code a missing answer, such as dk and ref."""
-    return " ".join(words_of(label)) in data("missing_words")["short"]["codes"]
 
 
 def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:

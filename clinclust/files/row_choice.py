@@ -562,10 +562,10 @@ class RowCounts:
         """Rows that were taken."""
         return self.in_table - self.outside - self.not_meeting - self.further
 
-    def problems(self) -> list[str]:
-        """Return what contradicts itself."""
-        least = min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown)
-        return ["the numbers of rows contradict each other"] if least < 0 else []
+    @property
+    def are_possible(self) -> bool:
+        """Whether the numbers do not contradict each other."""
+        return min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown) >= 0
 
 
 class RowsTaken(NamedTuple):
@@ -582,7 +582,7 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
         return None
     with suppress(TypeError, KeyError):  # of another structure
         rows = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        if len(noted) == 2 and not rows.counts.problems():
+        if len(noted) == 2 and rows.counts.are_possible:
             return rows if len(frame) <= rows.counts.taken else None
     raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
 

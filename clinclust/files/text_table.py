@@ -167,7 +167,6 @@ MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
 Names = Sequence[str] | None
-_LONGEST_OPTION = 2000  # characters that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 
 
@@ -231,19 +230,18 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     remarks = []
     if only is None and (unnamed := [at for at in columns if names[at] in read.unnamed]):
         held = f"column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
-        without = _drop_as_argument(read, unnamed)
+        made = [names[at] for at in unnamed]
         if 2 * len(unnamed) > len(columns):
-            problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], without=without))
+            problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], names=made))
         else:
-            made = [names[at] for at in unnamed]
-            remarks.append(say("unnamed_columns", unnamed=held, names=made, without=without))
+            remarks.append(say("unnamed_columns", unnamed=held, names=made))
     if only is None and (parts := _side_by_side(read, columns)):
-        ways = " or ".join(f"only={_numbered(read, part)!r}" for part in parts)
+        ways = " or ".join(f"only={[f'#{numbers[at]}' for at in part]}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(say("tables_side_by_side", columns=shown, ways=ways))
     elif repeated:
         where = {quoted(name): listed(numbers[at] for at in places) for name, places in repeated.items()}
-        others = _drop_as_argument(read, [at for places in repeated.values() for at in places[1:]])
+        others = [f"#{numbers[at]}" for places in repeated.values() for at in places[1:]]
         problems.append(say("repeated_names", names=listed(map(" over columns ".join, where.items())), others=others))
     if problems:
         raise InputError("\n  ".join(map(str, problems)))
@@ -252,17 +250,6 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     if only is not None or drop:
         remarks.append(f"{len(columns)} of {len(names)} columns are kept, as `only` and `drop` say")
     return chosen, remarks
-
-
-def _numbered(read: TableRead, places: Sequence[int]) -> list[str]:
-    """Return the columns at some places as `only` and `drop` take them: ``#7``, if that is no name of another."""
-    return [f"#{read.places[at]}" if read.find_column(f"#{read.places[at]}") == at else read.names[at] for at in places]
-
-
-def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
-    """Return the end of a sentence that leaves all these columns out; empty if it would be too long to paste."""
-    option = f"drop={_numbered(read, places)!r}"
-    return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
 def _side_by_side(read: TableRead, kept: Sequence[int]) -> list[list[int]]:

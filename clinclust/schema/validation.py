@@ -71,8 +71,7 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     """Return one failure for each kind of expectation that cells of a column fail; `index` labels the rows."""
     failures = []
     for kind, expected in expectations(feature).items() if reading.faults else ():
-        if kind in reading.faults:
-            rows = reading.faults[kind]
+        if (rows := reading.faults.get(kind)) is not None:
             examples = [] if kind == "observed" else _examples(reading.cells, rows)
             is_most = 2 * rows.sum() > reading.cells.notna().sum()
             repair = _repair(feature, kind, [canonical_text(value) for value in examples], is_most=is_most)
