@@ -303,8 +303,8 @@ _LONG = "|".join([*_WORDS["figures"].values(), rf"(?:{_WORDS['everybody']}) (?:{
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _BY_FIGURE = {figure: f"{words}|{_WORDS['short'].get(figure, '(?!)')}" for figure, words in _WORDS["figures"].items()}
 # `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
-_BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
+_BEGINS = compile_short(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_ENDS = compile_short(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
 # `N = 24`
 _COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
 _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['people']}))?"
@@ -443,8 +443,7 @@ _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below ea
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
 _NOTE = re.compile(rf"\s*(?:{_TABLES['notes']['begins']})", re.IGNORECASE)
-_MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
-_SENTENCE, _LONGEST_TOTAL = 12, 64
+_SENTENCE = 12
 
 
 def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
@@ -498,7 +497,7 @@ def _folded(text: str) -> str:
 
 def _is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
-    match = None if len(text) > _LONGEST_TOTAL else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
+    match = _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
     return bool(is_alone or _COUNTED.fullmatch(text))
 
@@ -506,7 +505,7 @@ def _is_total_alone(text: str) -> bool:
 def _is_note(text: str) -> bool:
     """Return whether the only text of a row reads like a footnote, a legend such as ``1 = m``, a count or a total."""
     is_sentence = len(text) >= _SENTENCE and " " in text and any(map(str.isalpha, text))
-    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or _is_total_alone(text)
+    return is_sentence or bool(_NOTE.match(text) or _MEANINGS.fullmatch(text)) or _is_total_alone(text)
 
 
 def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
@@ -586,9 +585,7 @@ def sheet_table(
     if not subjects.all():
         frame, places = _name_columns(frame[subjects].set_axis(places, axis=1), header)
     commas, of_commas = notation.columns_with_comma(frame, options.decimal)
-    notes = [header.notes_on(place) for place in places]
-    for at in commas:
-        notes[at] = replace(notes[at], decimal=",")
+    notes = [replace(header.notes_on(place), decimal="," if at in commas else None) for at, place in enumerate(places)]
     return TableRead(frame, remarks + left_out + of_commas, notes, places, n_outside=n_outside)
 
 
