@@ -129,18 +129,13 @@ def recognise_kind(path: Path) -> tuple[str, list[str]]:
         kind = next((kind for part, kind in _PARTS.items() if part in names), other)
     elif kind is None and (named is None or named in _KINDS):
         plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
-        is_text = not _CONTROL.search(plain)
-        is_old_stata = named == "dta" and start[:1] in map(bytes, zip(range(102, 116)))  # versions before 117
         if _MARKUP.match(plain):
             raise InputError(say("web_page"))
         if named is None:
             readable = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
             raise InputError(f"tables are read from {readable}, not from {quoted(suffix) if suffix else 'no suffix'}")
-        if named == "xls" and is_text:
+        if not _CONTROL.search(plain):  # hospital systems call their texts `.xls`
             kind = "text"
-        elif named not in ("text", "xlsx", "parquet") and not is_old_stata:  # whose readers say what is wrong
-            what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
-            raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
     kind = kind or str(named)
     if kind not in _KINDS:  # data of R are packed with gzip
         raise InputError(f"this is {kind if named is None or named in _KINDS else named}")

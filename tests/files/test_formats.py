@@ -369,7 +369,7 @@ def test_text_that_is_no_text_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "package", "make"),
     [
-        ("c.parquet", "pyarrow", lambda path: path.write_text("x")),
+        ("c.parquet", "pyarrow", lambda path: path.write_bytes(b"PAR1")),
         ("c.ods", "python_calamine", lambda path: path.write_bytes(ods(CELLS))),
         ("c.sav", "pyreadstat", spss({"n": [1.0]})),
     ],
