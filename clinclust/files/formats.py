@@ -17,7 +17,6 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
@@ -191,9 +190,8 @@ def read_sheet_of_table(
 
 # Read a workbook in XML: parts in a zip archive, unpacked within bounds, and cells by their type and format.
 
-_XLSX = data("file_kinds")["xlsx"]
 _LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
-_BUILT_IN = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
+_BUILT_IN = {str(at): shown for shown, numbers in data("file_kinds")["formats_of_xlsx"].items() for at in numbers}
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
@@ -202,17 +200,10 @@ _NUMBER_OF_ROW = re.compile(r"[0-9]{1,7}")
 _MISPLACED = "rows and cells that do not follow those before them, or have an impossible place"
 
 
-@cache
-def _local(tag: str) -> str:
-    """Return the name of an element of a workbook without its namespace; an empty text for other elements."""
-    namespace, _, name = tag[1:].rpartition("}")
-    return name if namespace in _XLSX["namespaces"] else ""
-
-
 def _text_of(element: Element) -> str:
     """Return the text of a rich or plain text, without phonetic hints."""
-    runs = (run for child in element for run in (child if _local(child.tag) == "r" else (child,)))
-    return unicodedata.normalize("NFC", _unescaped("".join(run.text or "" for run in runs if _local(run.tag) == "t")))
+    runs = element.findall("t") + element.findall("r/t")
+    return unicodedata.normalize("NFC", _unescaped("".join(run.text or "" for run in runs)))
 
 
 def _unescaped(text: str) -> str:
@@ -252,11 +243,11 @@ class _Workbook:
                 code = element.get("formatCode", "")
                 other = "date" if formats.is_date_format(code) else "number"
                 shown[element.get("numFmtId", "")] = "duration" if formats.is_timedelta_format(code) else other
-            elif numbers := [style.get("numFmtId", "0") for style in element if _local(style.tag) == "xf"]:
+            elif numbers := [style.get("numFmtId", "0") for style in element.findall("xf")]:
                 self._shown = {at: shown.get(number, "number") for at, number in enumerate(numbers)}
 
     def _elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
-        """Yield the wanted elements of a part with their names; InputError if it is damaged."""
+        """Yield the wanted elements of a part, without namespaces, and their names; InputError if it is damaged."""
         part = self._parts.get(self._key(name))
         if part is None:
             raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR}")
@@ -264,7 +255,7 @@ class _Workbook:
             raise InputError(say("unpacks_too_far", part=name, before=part.compress_size / 2**20, after=most / 2**20))
         with guarded(f"xlsx file, in its part {name},", _REPAIR), self._zip.open(part) as stream:
             for _, element in iterparse(stream):  # noqa: S314 - expat bounds what entities expand to
-                tag = _local(element.tag)
+                element.tag = tag = element.tag.rpartition("}")[2]
                 if tag in wanted:
                     yield tag, element
                 if tag in _LARGE:
@@ -297,7 +288,7 @@ class _Workbook:
             if not last < number <= _MOST_ROWS:
                 faults[_MISPLACED].append(f"row {stated} after row {last}")
                 continue
-            for cell in (child for child in element if _local(child.tag) == "c"):
+            for cell in element.findall("c"):
                 place = cell.get("r") or f"{self._letter_of(column + 1)}{number}"
                 if (at_cell := self._columns.get(place.removesuffix(stated), 0)) <= column:
                     faults[_MISPLACED].append(place)
@@ -320,14 +311,9 @@ class _Workbook:
 
     def _read_cell(self, place: str, cell: Element, faults: Places, errors: Places) -> str:
         """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
-        kind, value, has_formula = cell.get("t", "n"), "", False
-        for child in cell:
-            tag = _local(child.tag)
-            has_formula |= tag == "f"
-            if tag == "v" or tag == "is":
-                kind = "two values" if value else kind
-                value = _text_of(child) if tag == "is" else child.text or ""
-        if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
+        kind, inline = cell.get("t", "n"), cell.find("is")
+        value = cell.findtext("v", "") if inline is None else _text_of(inline)
+        if cell.find("f") is not None and not value.strip() and not (kind == "str" and len(cell) > 1):
             faults[say("formula_without_value")].append(place)
             return ""
         if kind == "inlineStr" or (not value.strip() and kind != "s"):

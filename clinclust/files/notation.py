@@ -136,9 +136,11 @@ def are_thousands(numbers: Sequence[str]) -> bool:
 
 def is_known_unit(text: str) -> bool:
     """Return whether a text consists of words of `clinclust/data/units.toml`: ``mg/dL``, ``x10^9/L``; not ``_yes``."""
-    tokens = {*_TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))}
+    text = text.casefold().replace(" per ", "/").strip(" .")
+    tokens, joints = {*_TOKEN.findall(text)}, _TOKEN.sub("", text)
     are_sexes = tokens in ({"m", "f"}, {"m", "w"})  # not metres per week
-    return bool(tokens) and tokens <= _KNOWN_UNITS and not are_sexes
+    is_unit = tokens <= _KNOWN_UNITS and bool(tokens - {"x", "t"}) and not are_sexes
+    return is_unit and set(joints) <= set("0123456789/^*.,×·-+ ²³")
 
 
 def split_unit(name: str) -> tuple[str, str]:
