@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 
 from clinclust.data import data
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError, refuse, warn
 from clinclust.files import notation, say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quoted, shortened
-from clinclust.files.formats import check_readable, naming_file
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.formats import check_readable, naming_file, shown_name
 from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, means_missing, paragraphs, plain_text, words_of
-from clinclust.files.tables import read_table, warn_of_file
+from clinclust.files.tables import read_table
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 
 # What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
@@ -157,9 +157,6 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         words = text.split()
         alone = words if all(_number_or_none(word) is not None for word in words) else [text]
         codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
-        if any(len(code) > 30 for code in codes):
-            places["its missing codes could not be read; write them as -9; -8"].append(place)
-            codes = []
     levels, among = divided(choices)
     missing = tuple(dict.fromkeys([*(code for code, _ in among), *codes]))
     kind = next((name for name in (stated, kind) if name not in (None, _STORED)), None)
@@ -327,7 +324,8 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
         read = read_table(path, SheetOptions(sheet, of_subjects=False))
         table, remarks = chosen_columns(read, None, None)
         notes, on_notes = _read(table, [str(column) for column in frame.columns])
-    warn_of_file(path, [*read.remarks, *remarks, *on_notes])
+    for remark in (*read.remarks, *remarks, *on_notes):
+        warn(limited(f"{shown_name(path)}: {remark}"))
     add_notes(frame, notes)
 
 

@@ -160,11 +160,10 @@ def read_sheet_of_table(
     if not sheets:
         raise InputError("the file has no sheet with cells")
     if sheet is not None:
-        numbers = [str(number) for number in range(1, len(names) + 1)]
-        if sheet in names or sheet in numbers:
-            return read((names if sheet in names else numbers).index(sheet))
-        numbered, hint = map(": ".join, zip(numbers, names, strict=True)), did_you_mean(sheet, names)
-        raise InputError(say("no_such_sheet", sheet=sheet, hint=hint, sheets=numbered))
+        places = {str(at): at - 1 for at in range(1, len(names) + 1)} | {name: at for at, name in enumerate(names)}
+        if sheet in places:
+            return read(places[sheet])
+        raise InputError(say("no_such_sheet", sheet=sheet, hint=did_you_mean(sheet, names), sheets=names))
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden] or [0]
     first = names[visible[0]]
     others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != first]
@@ -302,8 +301,6 @@ class _Workbook:
                 hidden_rows.add(number)
         if wrong := faults.sentences():
             raise InputError("\n  - ".join([say("unsound_sheet", name=self.sheets[at][0]), *wrong]))
-        if not rows.first:
-            raise InputError(f"sheet {quoted(self.sheets[at][0])} is empty")
         table = sheet_table(rows, options, merged)
         hidden = [f"row {row}" for row in (table.frame.index + 2).tolist() if row in hidden_rows]
         errors["hidden, and read like the other rows"] += hidden

@@ -178,8 +178,7 @@ def looks_like_number(text: str) -> bool:
 
 def share_of_numbers(texts: Iterable[str]) -> float:
     """Return the share of texts that are numbers; 0 without any."""
-    are_numbers = [looks_like_number(text) for text in texts]
-    return sum(are_numbers) / len(are_numbers) if are_numbers else 0.0
+    return float(np.mean([looks_like_number(text) for text in texts] or [False]))
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:

@@ -51,12 +51,7 @@ class RepeatedSubjects:
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        return say("keep_one_row", subjects=self, option=one_row_of_each(self.column))
-
-
-def one_row_of_each(column: str) -> str:
-    """Return the option that keeps one row of each subject, and which rows it may be."""
-    return f"one_row_per={column!r} (the first; with keep='last' the last)"
+        return say("keep_one_row", subjects=self)
 
 
 def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
@@ -565,7 +560,7 @@ class RowCounts:
     @property
     def are_possible(self) -> bool:
         """Whether the numbers do not contradict each other."""
-        return min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown) >= 0
+        return bool(min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown) >= 0)
 
 
 class RowsTaken(NamedTuple):

@@ -19,7 +19,7 @@ from clinclust.data import data
 from clinclust.errors import CohortError, InputError, did_you_mean, on_one_line, warn
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT, is_known_unit
-from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn, one_row_of_each
+from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
 from clinclust.schema.reading import Reading, SchemaContent, expectations, read_column, transform_limit
@@ -141,7 +141,7 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
     if ids and len(ids) == len(schema.ids) and repeated.any():
         joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-        repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
+        repair = data("remarks")["schema"]["repeated"].format(id=ids[0])
         expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
         of_cells.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
     failures += of_cells

@@ -145,7 +145,7 @@ def test_spreadsheet_edges_without_content_are_left_out(tmp_path):
     assert frame.to_numpy().tolist() == [["1", ""], ["2", "3"]]
     with pytest.warns(CohortWarning, match="no name for column 2: read as '#2'"):
         assert list(read_cohort(write_xlsx(tmp_path / "y.xlsx", ("s", [["a"], [1, 2]])))) == ["a", "#2"]
-    with pytest.raises(ValueError, match="sheet 's' is empty"):
+    with pytest.raises(ValueError, match="the table is empty"):
         read_cohort(write_xlsx(tmp_path / "z.xlsx", ("s", [])))
 
 
