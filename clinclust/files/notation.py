@@ -344,9 +344,9 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
 _CONCEPTS = [*data("roles").values(), {"subjects": data("tables")["subjects"]["words"]}]
 _LISTED = frozenset(part for lists in _CONCEPTS for words in lists.values() for word in words for part in word.split())
-_SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id", "no", "nr"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
 _CHINESE = "\u2e80"  # the first character of Chinese, Japanese and Korean
+_PARTS_OF_WORDS = frozenset(["to", "id", "no", "nr", *(part for part in _LISTED if len(part) > 2 or part >= _CHINESE)])
 
 
 def name_words(name: str) -> list[str]:
@@ -362,18 +362,13 @@ def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
     if word in _LISTED or word.isdigit() or (word < _CHINESE and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
-
-    def rest_of(start: int) -> tuple[str, ...] | None:
-        if start == len(word):
-            return ()
-        for end in range(len(word), start, -1):
-            part = word[start:end]
-            is_part = part in _LISTED and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or part >= _CHINESE)
-            if is_part and (after := rest_of(end)) is not None:
-                return (part, *after)
-        return rest_of(start + 1) if word >= _CHINESE else None  # Chinese names have other characters between words
-
-    return rest_of(0) or (word,)
+    parts, start = list[str](), 0
+    while start < len(word):
+        longest = next((word[start:end] for end in range(len(word), start, -1) if word[start:end] in _PARTS_OF_WORDS), "")
+        if not longest and word < _CHINESE:  # Chinese names have other characters between words
+            return (word,)
+        parts, start = [*parts, longest], start + max(len(longest), 1)
+    return tuple(filter(None, parts)) or (word,)
 
 
 def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:
