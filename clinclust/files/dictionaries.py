@@ -15,7 +15,7 @@ import pandas as pd
 from clinclust.data import data
 from clinclust.errors import InputError, refuse, warn
 from clinclust.files import notation, say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened, texts_of
 from clinclust.files.formats import check_readable, naming_file, shown_name
 from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, means_missing, paragraphs, plain_text, words_of
@@ -351,11 +351,9 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         places["not read, because its headers are not known here"] += map(quoted, unread)
     rows = list[Row]()
     numbers = table.index if table.index.inferred_type == "integer" else range(len(table))
-    for number, values in zip(numbers, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
-        row: defaultdict[str, str] = defaultdict(str, {"#": str(number + 2)})
-        for meaning, value in zip(held, values, strict=True):  # of columns of one meaning, the first text counts
-            if meaning is not None and (text := canonical_text(value)):
-                row.setdefault(meaning, text)
+    for number, texts in zip(numbers, table.apply(texts_of).to_numpy(), strict=True):
+        filled = [(meaning, text) for meaning, text in zip(held, texts, strict=True) if meaning and text]
+        row = defaultdict(str, reversed([*filled, ("#", str(number + 2))]))  # of one meaning, the first text counts
         row["code"] = row["code"] or row["values"]
         rows.append(row)
     described, names = dict[str, ColumnNotes](), dict[str, str]()

@@ -364,7 +364,8 @@ def _parted(word: str) -> tuple[str, ...]:
         return (word,)
     parts, start = list[str](), 0
     while start < len(word):
-        longest = next((word[start:end] for end in range(len(word), start, -1) if word[start:end] in _PARTS_OF_WORDS), "")
+        ends = range(len(word), start, -1)
+        longest = next((part for end in ends if (part := word[start:end]) in _PARTS_OF_WORDS), "")
         if not longest and word < _CHINESE:  # Chinese names have other characters between words
             return (word,)
         parts, start = [*parts, longest], start + max(len(longest), 1)

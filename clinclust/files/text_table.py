@@ -156,9 +156,7 @@ class SheetRows:
         """Return the rows below that of the number `last`, by number minus 2; columns are numbers, from 1."""
         self._tabulate()
         frame = pd.concat(self._portions).fillna("") if len(self._portions) > 1 else self._portions[0]
-        frame = frame.loc[frame.index > last - 2, sorted(frame.columns)]
-        is_numbered = np.array_equal(frame.index, np.arange(len(frame)))
-        return frame.reset_index(drop=True) if is_numbered else frame
+        return frame.loc[frame.index > last - 2, sorted(frame.columns)]
 
 
 # Choose columns by name or number, and refuse names that are unclear.
@@ -194,8 +192,7 @@ class TableRead:
     def find_column(self, wanted: str) -> int | str:
         """Return the place of the column that a name or ``#7``, its number in the file, means, or what is wrong."""
         names = self.names
-        same = [at for at, name in enumerate(names) if name == wanted]
-        same = same or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+        same = [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
         if len(same) == 1:
             return same[0]
         if same:
