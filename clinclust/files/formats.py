@@ -522,6 +522,7 @@ def _text(value: Any, stored: str) -> str:
 
 # Tables larger than memory: a folder of parquet files, or a parquet file of many rows, read by row groups.
 
+_FILES = "*.[pP][aA][rR][qQ][uU][eE][tT]"
 MANY_ROWS = 2_000_000
 """Number of rows from which on a parquet file is read in partitions, its row groups."""
 
@@ -531,15 +532,14 @@ class Part(NamedTuple):
 
     file: Path
     group: int
-    first: int
-    """Number of its first row in the file, from 0."""
+    first: int  # the number of its first row in the file, from 0
 
 
 def is_in_partitions(table: Path) -> bool:
     """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
     if table.is_dir():
-        return any(_is_parquet(file) for pattern in ("*", "*/*") for file in table.glob(pattern))
-    if not _is_parquet(table) or not table.is_file():
+        return any(table.glob(_FILES)) or any(table.glob(f"*/{_FILES}"))
+    if table.suffix.lower() != ".parquet":
         return False
     try:
         from pyarrow import parquet
@@ -547,10 +547,6 @@ def is_in_partitions(table: Path) -> bool:
         return bool(parquet.read_metadata(table).num_rows >= MANY_ROWS)
     except (ImportError, OSError, ValueError, NotImplementedError):
         return False  # the reader of tables says what is missing or damaged
-
-
-def _is_parquet(file: Path) -> bool:
-    return file.suffix.lower() == ".parquet"
 
 
 def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
@@ -564,11 +560,10 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
         from pyarrow import parquet
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
-    if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
+    if folders := sorted({file.parent.name for file in table.glob(f"*/{_FILES}")}):
         raise InputError(say("parquet_in_folders", folders=folders))
     parts, problems, empty = list[Part](), list[str](), None
-    files = filter(_is_parquet, table.glob("*"))
-    for file in sorted(files, key=lambda path: natural_sort_key(path.name)) or [table]:
+    for file in sorted(table.glob(_FILES), key=lambda path: natural_sort_key(path.name)) or [table]:
         try:
             with naming_file(file), guarded(*_PARQUET):
                 about = parquet.read_metadata(file)
@@ -592,12 +587,9 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the rows of a partition, with all columns or these."""
     from pyarrow import parquet
 
-    with (
-        naming_file(part.file),
-        guarded(*_PARQUET),
-        parquet.ParquetFile(part.file, page_checksum_verification=True) as opened,
-    ):
-        columns = None if names is None else list(names)
+    columns = None if names is None else list(names)
+    with naming_file(part.file), guarded(*_PARQUET), part.file.open("rb") as file:
+        opened = parquet.ParquetFile(file, page_checksum_verification=True)
         frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns))
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
     return frame if columns is None else frame[columns]
