@@ -267,13 +267,9 @@ def name_columns(read: TableRead) -> TableRead:
     Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
     filled by mistake. In an export of REDCap with labels, the second column of a name has ``(2)`` after it.
     """
-    names, written, made, remarks = read.names, {*read.names}, set[str](), read.remarks
-    for at, name in enumerate(names):
-        if is_blank(name):
-            names[at] = f"#{read.places[at]}"
-            while names[at] in written:
-                names[at] += " (2)"
-            made.add(names[at])
+    numbers = {at: f"#{read.places[at]}" for at, name in enumerate(read.names) if is_blank(name)}
+    made = {at: f"{number} (2)" if number in read.names else number for at, number in numbers.items()}
+    names, remarks = [made.get(at, name) for at, name in enumerate(read.names)], read.remarks
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
@@ -281,4 +277,4 @@ def name_columns(read: TableRead) -> TableRead:
         second = f"{repeated[0]} (2)"
         remarks = [*remarks, say("names_of_redcap_labels", n_names=len(repeated), names=repeated, second=second)]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
-    return replace(read, frame=frame, unnamed=frozenset(made), remarks=remarks)
+    return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)
