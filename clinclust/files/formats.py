@@ -138,8 +138,7 @@ def recognise_kind(path: Path) -> tuple[str, list[str]]:
     kind = kind or str(named)
     if kind not in _KINDS:  # data of R are packed with gzip
         raise InputError(f"this is {kind if named is None or named in _KINDS else named}")
-    says = f"ends in {quoted(suffix)}" if suffix else "does not say so"
-    return kind, [] if kind == named else [say("another_kind", kind=_KINDS[kind], says=says)]
+    return kind, [] if kind == named else [say("another_kind", kind=_KINDS[kind], name=path.name)]
 
 
 # Choose the sheet of a workbook that is the table.

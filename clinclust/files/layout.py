@@ -101,21 +101,16 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
 
 def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     """Return the unit of each column above numbers if the first row holds units; else none."""
-    units, n_known, n_others = dict[int, str](), 0, 0
-    if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
-        return {}
-    for place, text in rows[0][1].items():
-        if text in ("-", "–", ".", "/") or means_missing(text):  # NA is no nanoampere
-            continue
-        unit = text[1:-1].strip() if text[0] + text[-1] in ("[]", "()") else text
-        is_known = notation.is_known_unit(unit)
-        if is_known or unit != text:
-            units[place] = unit
-        n_known += is_known
-        n_others += place not in units
-        if place not in names or (place in units and share_of_numbers(_below(rows, place)) < _HALF):
-            return {}
-    return units if n_known >= (max(2, n_others) if n_others else len(units) / 2) else {}
+    above = {place: text for place, text in rows[0][1].items() if not means_missing(text)}  # NA is no nanoampere
+    texts = {place: text for place, text in above.items() if text not in ("-", "–", ".", "/")}
+    bare = {at: text[1:-1].strip() if text[0] + text[-1] in ("[]", "()") else text for at, text in texts.items()}
+    known = {place for place, unit in bare.items() if notation.is_known_unit(unit)}
+    units = {place: unit for place, unit in bare.items() if place in known or unit != texts[place]}
+    are_above_numbers = all(share_of_numbers(_below(rows, place)) >= _HALF for place in units)
+    if len(names) < _FEWEST_COLUMNS or not texts.keys() <= names.keys() or not are_above_numbers:
+        return {}  # in a narrow table a subject may look like units
+    n_others = len(texts) - len(units)
+    return units if len(known) >= (max(2, n_others) if n_others else len(units) / 2) else {}
 
 
 def _shape_of(text: str) -> str:
@@ -578,10 +573,9 @@ def sheet_table(
     frame, places = _name_columns(frame, header)
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
     subjects, left_out = _find_subjects(frame, headers, header.doubts, {*rows.misfits}, options)
-    first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
-    inside = [area for area in merged if first <= area.min_row <= last and area.max_col <= max(places, default=0)]
-    if inside:
-        remarks.append(say("merged_cells", cells=[area.coord for area in inside]))
+    width = max(places, default=0)
+    if inside := [area.coord for area in merged if area.min_row - 2 in frame.index and area.max_col <= width]:
+        remarks.append(say("merged_cells", cells=inside))
     if not subjects.all():
         frame, places = _name_columns(frame[subjects].set_axis(places, axis=1), header)
     commas, of_commas = notation.columns_with_comma(frame, options.decimal)
