@@ -309,7 +309,7 @@ _REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\
 _GROUP = compile_short(rf"(?:{_TABLES['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
 # identifiers such as `P33`, `A-12` or `ABC`, and no name such as `Miller`
 _CODE = compile_short(r"\S*\d\S*|\w{1,5}")
-_COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
+_COLUMNS_LOOKED_AT = 3
 _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is then a value of subjects
 _ROWS_LOOKED_AT, _FEWEST_ROWS, _NEARLY_ALL = 200, 5, 0.95
 _MOST_CODES, _SHARE_WITHOUT_NAME = 0.9, 0.05
@@ -414,7 +414,6 @@ def _find_claims(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
         if not 0 < like.size <= min(_MOST_LOOKED_AT, kept.sum() / 2):
             continue
         others = list(texts_in(cells[at] for at in np.setdiff1d(np.flatnonzero(kept), like).tolist()).values())
-        others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
         are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
         for at in like.tolist():
             texts, above = texts_in(frame.iloc[at]), texts_in(frame.iloc[at - 1]) if at else {}
@@ -554,8 +553,6 @@ def _find_headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
 
 # Make the table of the subjects out of the rows of a sheet: below its header, without rows that are no subjects.
 
-_SHOWN = 8  # doubts
-
 
 def sheet_table(
     rows: SheetRows, options: SheetOptions, merged: Sequence[CellRange] = (), header: Header | None = None
@@ -626,8 +623,7 @@ def _find_subjects(
         in_doubt.update(places)
     if not every:
         return is_subject, remarks
-    lines = [what for what, _ in every[:_SHOWN]]
-    lines += [f"and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
+    lines = [what for what, _ in every]
     doubtful, repair = {n for _, rows in every for n in rows}, ""
     rows, others = numbers[is_subject].tolist(), numbers[~is_subject].tolist()
     if doubtful and rows:
