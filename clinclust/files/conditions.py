@@ -13,9 +13,8 @@ from operator import and_, eq, ge, gt, le, lt, or_
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_integer_dtype
-from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
@@ -256,7 +255,7 @@ class Cells:
         self.notes, self.decimal, self._reader = read.notes[place], reader.decimal, reader
         self.name, self.number = str(read.frame.columns[place]), read.places[place]
         # of each cell, as a spreadsheet counts rows; a parquet file may have labels instead
-        self.rows = np.asarray(labels + 2 if is_integer_dtype(labels) else labels)
+        self.rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
         texts = texts_of(read.frame.iloc[:, place])
         self.texts = texts.to_numpy(dtype=object)
         self.missing = texts.isin(["", *self.notes.missing_codes]).to_numpy(dtype=bool)
@@ -356,7 +355,7 @@ class Reader:
     def __init__(self, read: TableRead, decimal: notation.DecimalMark | None, order_of_dates: DateOrder | None) -> None:
         self.read, self.decimal, self.order_of_dates = read, decimal, order_of_dates
         self._cells: dict[str, Cells] = {}
-        self._parts: list[tuple[Comparison, Cells, BooleanArray]] = []
+        self._parts: list[tuple[Comparison, Cells, pd.arrays.BooleanArray]] = []
         self._remarks: list[str] = []
         self.unknown: Mask = np.zeros(len(read.frame), dtype=bool)
         self.dates: list[DateColumn] = []
@@ -376,18 +375,18 @@ class Reader:
         self.unknown = np.asarray(answer.isna(), dtype=bool)
         return answer.to_numpy(dtype=bool, na_value=False)
 
-    def _answer(self, condition: Condition) -> BooleanArray:
+    def _answer(self, condition: Condition) -> pd.arrays.BooleanArray:
         if isinstance(condition, Joined):
             answers = [self._answer(part) for part in condition.parts]
-            joined: BooleanArray = reduce(and_ if condition.word == "and" else or_, answers)
+            joined: pd.arrays.BooleanArray = reduce(and_ if condition.word == "and" else or_, answers)
             return ~joined if condition.word == "not" else joined
         if condition.sign == "!=":
             return ~self._answer(replace(condition, sign="=="))
         cells = self.cells(condition.column)
         if condition.sign == IS_MISSING:
-            return BooleanArray(cells.missing, np.zeros_like(cells.missing))
+            return pd.arrays.BooleanArray(cells.missing, np.zeros_like(cells.missing))
         met, is_known = self._compared(cells, condition)
-        answer = BooleanArray(met & ~cells.missing, ~is_known | cells.missing)
+        answer = pd.arrays.BooleanArray(met & ~cells.missing, ~is_known | cells.missing)
         self._parts.append((condition, cells, answer))
         return answer
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
-import io
 import json
-import math
 import posixpath
 import re
 import stat
@@ -333,7 +331,7 @@ class _Workbook:
         return ""
 
     def _read_number(self, place: str, value: str, shown: str, errors: Places) -> str:
-        if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
+        if not NUMBER.fullmatch(value) or not np.isfinite(days := float(value)):
             raise ValueError(value)
         text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
         if shown == "number":
@@ -467,7 +465,7 @@ def read_statistical(path: Path, kind: str, options: SheetOptions) -> TableRead:
         read = getattr(pyreadstat, about_kind["reader"])
         about = read(file, metadataonly=True, **how)[1]
         n_cells = (about.number_rows or 0) * (about.number_columns or 0)
-        if n_cells > _MOST_CELLS_IN_A_BYTE * file.seek(0, io.SEEK_END):  # before memory is taken
+        if n_cells > _MOST_CELLS_IN_A_BYTE * path.stat().st_size:  # before memory is taken
             raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
         file.seek(0)
         frame, about = read(file, **how)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,11 +21,9 @@ from clinclust.files.conditions import looks_like_date
 from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
 from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, ranges_of, texts_in
 
-if TYPE_CHECKING:
-    from openpyxl.worksheet.cell_range import CellRange
-
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
+Areas = Sequence[Any]  # merged cells: CellRange of openpyxl
 Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
 
 
@@ -104,13 +102,13 @@ def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     above = {place: text for place, text in rows[0][1].items() if not means_missing(text)}  # NA is no nanoampere
     texts = {place: text for place, text in above.items() if text not in ("-", "–", ".", "/")}
     bare = {at: text[1:-1].strip() if text[0] + text[-1] in ("[]", "()") else text for at, text in texts.items()}
-    known = {place for place, unit in bare.items() if notation.is_known_unit(unit)}
-    units = {place: unit for place, unit in bare.items() if place in known or unit != texts[place]}
+    sure = {place for place, unit in bare.items() if notation.is_known_unit(unit)}
+    units = {place: unit for place, unit in bare.items() if place in sure or unit != texts[place]}
     are_above_numbers = all(share_of_numbers(_below(rows, place)) >= _HALF for place in units)
     if len(names) < _FEWEST_COLUMNS or not texts.keys() <= names.keys() or not are_above_numbers:
         return {}  # in a narrow table a subject may look like units
     n_others = len(texts) - len(units)
-    return units if len(known) >= (max(2, n_others) if n_others else len(units) / 2) else {}
+    return units if len(sure) >= (max(2, n_others) if n_others else len(units) / 2) else {}
 
 
 def _shape_of(text: str) -> str:
@@ -178,7 +176,7 @@ class Header:
         return replace(notes, label=name, unit=notes.unit or unit) if unit else notes
 
 
-def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[CellRange], options: SheetOptions) -> Header:
+def find_header(lines: Sequence[tuple[int, list[str]]], merged: Areas, options: SheetOptions) -> Header:
     """Return the header among the first rows of a sheet; InputError if the one that was asked for cannot be it."""
     header_row, subjects = options.header_row, options.rows
     rows: list[Row] = [(number, texts_in(texts, 1)) for number, texts in lines]
@@ -230,7 +228,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[CellRan
     return header
 
 
-def _below_titles(rows: Sequence[Row], merged: Sequence[CellRange]) -> int:
+def _below_titles(rows: Sequence[Row], merged: Areas) -> int:
     """Return the place of the first row that is no title above the table; 0 without one, or it is not clear.
 
     A header below titles names every column that has a value below it, each once, and none by a number. The first
@@ -252,7 +250,7 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[CellRange]) -> int:
     return 0
 
 
-def _join_two_rows(rows: Sequence[Row], at: int, merged: Sequence[CellRange]) -> Header | None:
+def _join_two_rows(rows: Sequence[Row], at: int, merged: Areas) -> Header | None:
     """Return the header whose upper row, at this place, holds headings of groups of columns; None if it does not.
 
     The row below must complete the names. Merged cells prove a group; without them, either the first column has its
@@ -554,9 +552,7 @@ def _find_headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
 # Make the table of the subjects out of the rows of a sheet: below its header, without rows that are no subjects.
 
 
-def sheet_table(
-    rows: SheetRows, options: SheetOptions, merged: Sequence[CellRange] = (), header: Header | None = None
-) -> TableRead:
+def sheet_table(rows: SheetRows, options: SheetOptions, merged: Areas = (), header: Header | None = None) -> TableRead:
     """Return the table of a sheet, whose `header` may be known already; InputError if it is empty or uncertain."""
     if not rows.first:
         raise InputError("the table is empty")

@@ -6,7 +6,6 @@ The words are in `clinclust/data/`: `units`, `number_words`, `remarks`, `missing
 from __future__ import annotations
 
 import html
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -168,7 +167,7 @@ def number_as_written(text: str, decimal: DecimalMark | None, thousands: Thousan
             text = text.replace(".", " ").replace(",", ".")  # a point and a decimal comma make no number
         elif GROUPED_BY_POINT.fullmatch(text) and thousands is None:
             return None
-    return None if math.isnan(number_of(text)) else text
+    return None if np.isnan(number_of(text)) else text
 
 
 def looks_like_number(text: str) -> bool:
