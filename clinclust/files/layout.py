@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -595,8 +594,9 @@ def _find_subjects(
     is_subject, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
     remarks, unsure, looks = list[str](), list[Finding](), list[Callable[[pd.DataFrame, Mask], list[Finding]]]()
     if options.rows is None and options.of_subjects and frame.shape[1] > 1:  # notes may be above totals
-        looks = [partial(_find_header_again, headers=headers), _find_notes]
-        looks += [partial(_find_totals, decimal=options.decimal), _find_notes, _find_headings, _find_second_table]
+        looks = [lambda frame, kept: _find_header_again(frame, kept, headers), _find_notes]
+        looks += [lambda frame, kept: _find_totals(frame, kept, options.decimal)]
+        looks += [_find_notes, _find_headings, _find_second_table]
     if options.rows is not None:
         remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
 
