@@ -182,11 +182,9 @@ def share_of_numbers(texts: Iterable[str]) -> float:
 
 def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:
     """Return the places of the columns with decimal commas, and remarks on them, given the mark if the user said it."""
-    if decimal == ".":
-        return set(), []
     examples: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
-    for place in range(frame.shape[1]):
+    for place in range(frame.shape[1]) if decimal != "." else ():
         texts = frame.iloc[rows, place].tolist()
         if not any("," in text for text in texts):
             continue
