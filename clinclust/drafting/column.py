@@ -343,10 +343,8 @@ def _unit_of(column: Column, parts: Sequence[notation.WrittenNumber | None]) -> 
     written = pd.DataFrame(rows, columns=["key", "text", "cells"])
     n_bare = int(written.loc[written["text"] == "", "cells"].sum())
     of_unit = written[written["text"] != ""].groupby("key", sort=False)["cells"].agg(["sum", "size"])
-    is_known = [  # of few different numbers, as in `3 cups`, a listed unit only
-        notation.is_known_unit(str(key)) or (n > MOST_LEVELS and notation.is_unit(str(key)))
-        for key, n in of_unit["size"].items()
-    ]
+    # of few different numbers, as in `3 cups`, a listed unit only
+    is_known = [n > MOST_LEVELS or notation.is_known_unit(str(key)) for key, n in of_unit["size"].items()]
     by_unit = of_unit.loc[np.array(is_known, dtype=bool), "sum"].sort_values(ascending=False, kind="stable")
     if by_unit.empty:
         return None, ""

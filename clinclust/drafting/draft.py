@@ -40,7 +40,7 @@ from clinclust.drafting.roles import assign_roles
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, may_mean_missing, means_missing, plain_text
+from clinclust.files.notation import Marks, divided, marks_of, means_missing, plain_text, words_of
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -138,7 +138,8 @@ def proposed(column: Column) -> Proposal:
     notes, coded = column.notes, [code.strip() for code in column.notes.missing_codes if code.strip()]
     levels, meanings = {code.strip(): label for code, label in notes.levels}, {"", *map(_meaning, coded)}
     sound, missing = divided([level for level in levels.items() if _meaning(level[0]) not in meanings])
-    short = [level for level in sound if may_mean_missing(level[1])]
+    codes = data("missing_words")["short"]["codes"]  # such as dk and ref
+    short = [level for level in sound if " ".join(words_of(level[1])) in codes]
     if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
         short = []
     coded = list(dict.fromkeys([*coded, *(code for code, _ in (*missing, *short))]))

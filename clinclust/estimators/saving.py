@@ -308,7 +308,7 @@ def _problems_of_values(fit: Fit, arrays: Arrays) -> Iterator[str]:
         f"random_seed_ is {fit.random_seed_}": fit.random_seed_ < 0,
         "the fingerprint has no digest of SHA-256": not re.fullmatch("[0-9a-f]{64}", fit.cohort_fingerprint_.digest),
         "row_counts_ are not those of a table with this cohort": counts is not None
-        and (counts.problems() or counts.taken < n_subjects),
+        and not (counts.are_possible and counts.taken >= n_subjects),
     }
     yield from (fault for fault, is_so in faults.items() if is_so)
 

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -124,8 +123,6 @@ def rows_named(numbers: Sequence[int]) -> str:
 
 def quoted(value: object) -> str:
     """Return the value as Python writes it, in quotes if it is text, and shortened."""
-    if isinstance(value, (list, tuple, dict)):
-        return shortened(repr(list(islice(value.items() if isinstance(value, dict) else value, _SHOWN))))
     return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
 
 

@@ -13,9 +13,8 @@ from operator import and_, eq, ge, gt, le, lt, or_
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_integer_dtype
-from pandas.arrays import BooleanArray
 
 from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError, did_you_mean, show_cells
@@ -107,7 +106,8 @@ _TOKEN = re.compile(
 )
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The signs that ask which of two values is larger, and what they are if the values change places."""
 IS_MISSING = "is missing"
 WORDS = ("and", "or", "not", "in", "is", "missing")
 """The words of the language: a column of such a name is put in backticks."""
@@ -187,7 +187,7 @@ def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) 
         if (left.kind == "name") == (right.kind == "name"):
             raise InputError(say("no_column_and_value", left=left, right=right))
         if right.kind == "name":
-            return Comparison(right.text, _TURNED.get(sign, sign), left)
+            return Comparison(right.text, ORDERS.get(sign, sign), left)
         return Comparison(left.text, sign, right)
 
     if depth > _DEEPEST:
@@ -228,11 +228,6 @@ def compared_columns(condition: Condition) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in condition.parts for name in compared_columns(part)))
 
 
-def is_order(sign: str) -> bool:
-    """Return whether a sign asks which of two values is larger."""
-    return sign in _TURNED
-
-
 def name_in_condition(name: str, number: int) -> str:
     """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
     if not name.isprintable() or len(name) > _LONGEST_NAME or "`" in name:
@@ -260,7 +255,7 @@ class Cells:
         self.notes, self.decimal, self._reader = read.notes[place], reader.decimal, reader
         self.name, self.number = str(read.frame.columns[place]), read.places[place]
         # of each cell, as a spreadsheet counts rows; a parquet file may have labels instead
-        self.rows = np.asarray(labels + 2 if is_integer_dtype(labels) else labels)
+        self.rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
         texts = texts_of(read.frame.iloc[:, place])
         self.texts = texts.to_numpy(dtype=object)
         self.missing = texts.isin(["", *self.notes.missing_codes]).to_numpy(dtype=bool)
@@ -360,7 +355,7 @@ class Reader:
     def __init__(self, read: TableRead, decimal: notation.DecimalMark | None, order_of_dates: DateOrder | None) -> None:
         self.read, self.decimal, self.order_of_dates = read, decimal, order_of_dates
         self._cells: dict[str, Cells] = {}
-        self._parts: list[tuple[Comparison, Cells, BooleanArray]] = []
+        self._parts: list[tuple[Comparison, Cells, pd.arrays.BooleanArray]] = []
         self._remarks: list[str] = []
         self.unknown: Mask = np.zeros(len(read.frame), dtype=bool)
         self.dates: list[DateColumn] = []
@@ -380,25 +375,25 @@ class Reader:
         self.unknown = np.asarray(answer.isna(), dtype=bool)
         return answer.to_numpy(dtype=bool, na_value=False)
 
-    def _answer(self, condition: Condition) -> BooleanArray:
+    def _answer(self, condition: Condition) -> pd.arrays.BooleanArray:
         if isinstance(condition, Joined):
             answers = [self._answer(part) for part in condition.parts]
-            joined: BooleanArray = reduce(and_ if condition.word == "and" else or_, answers)
+            joined: pd.arrays.BooleanArray = reduce(and_ if condition.word == "and" else or_, answers)
             return ~joined if condition.word == "not" else joined
         if condition.sign == "!=":
             return ~self._answer(replace(condition, sign="=="))
         cells = self.cells(condition.column)
         if condition.sign == IS_MISSING:
-            return BooleanArray(cells.missing, np.zeros_like(cells.missing))
+            return pd.arrays.BooleanArray(cells.missing, np.zeros_like(cells.missing))
         met, is_known = self._compared(cells, condition)
-        answer = BooleanArray(met & ~cells.missing, ~is_known | cells.missing)
+        answer = pd.arrays.BooleanArray(met & ~cells.missing, ~is_known | cells.missing)
         self._parts.append((condition, cells, answer))
         return answer
 
     def _compared(self, cells: Cells, comparison: Comparison) -> tuple[Mask, Mask]:
         """Return where a comparison is met, and where that is known. A date without a time means the whole day."""
         sign, text, is_text = comparison.sign, comparison.value.text.strip(), comparison.value.kind == "text"
-        if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
+        if is_text and looks_like_date(text) and (sign in ORDERS or cells.looks_like_dates):
             moments, order = cells.dates.moments, cells.dates.order or self.order_of_dates
             self._remarks += cells.describe_notation()
             limit = date_column(np.array([text], dtype=object), np.ones(1, bool), order)
@@ -411,14 +406,14 @@ class Reader:
         if cells.looks_like_dates and any(map(str.isdigit, text)):
             name = name_in_condition(cells.name, cells.number)
             raise InputError(say("dates_compared", column=cells.name, text=text, name=name))
-        if is_text and not is_order(sign):
+        if is_text and sign not in ORDERS:
             return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
         (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
         if comparison.value.decimals and cells.marks.decimal == ",":
             raise InputError(say("list_with_decimal_commas", column=cells.name, value=comparison.value))
         self._remarks += cells.describe_notation()
         met, is_known = _met(low, high, sign, number)
-        if not is_order(sign):  # a cell without a digit is certainly not this number
+        if sign not in ORDERS:  # a cell without a digit is certainly not this number
             is_known |= np.array([not any(map(str.isdigit, text)) for text in cells.texts.tolist()], dtype=bool)
         return met, is_known
 

@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 
 from clinclust.data import data
-from clinclust.errors import InputError, refuse
-from clinclust.files import say
-from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quoted, shortened
-from clinclust.files.formats import check_readable, naming_file
-from clinclust.files.layout import BRACKETED, SheetOptions
-from clinclust.files.notation import divided, folded, is_known_unit, means_missing, paragraphs, plain_text, words_of
-from clinclust.files.tables import read_table, warn_of_file
+from clinclust.errors import InputError, refuse, warn
+from clinclust.files import notation, say
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened, texts_of
+from clinclust.files.formats import check_readable, naming_file, shown_name
+from clinclust.files.layout import SheetOptions
+from clinclust.files.notation import divided, folded, means_missing, paragraphs, plain_text, words_of
+from clinclust.files.tables import read_table
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 
 # What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
@@ -157,9 +157,6 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         words = text.split()
         alone = words if all(_number_or_none(word) is not None for word in words) else [text]
         codes = [code for code, _ in coded_values(text)] or listed_values(text) or alone
-        if any(len(code) > 30 for code in codes):
-            places["its missing codes could not be read; write them as -9; -8"].append(place)
-            codes = []
     levels, among = divided(choices)
     missing = tuple(dict.fromkeys([*(code for code, _ in among), *codes]))
     kind = next((name for name in (stated, kind) if name not in (None, _STORED)), None)
@@ -173,13 +170,10 @@ def _note_variable(group: Sequence[Row], places: Places) -> ColumnNotes:
         reason += f"; {shown} mean{'s' * (len(among) == 1)} missing"
     unit = plain_text(row["unit"])
     if kind == "number" and not unit:  # in brackets at the end of the label, or all of the description
-        bracket = BRACKETED.fullmatch(label)
-        candidates = [bracket[2] if bracket and bracket[1] else "", description]
-        unit = next((text for text in candidates if is_known_unit(text) and not text[0].isdigit()), "")
-        if unit:
-            label = label.removesuffix(f"({unit})").removesuffix(f"[{unit}]").rstrip() or label
-            description = "" if description == unit else description
-            reason += f"; the unit {unit} is taken from its label or note"
+        label, unit = notation.split_unit(label)
+        if not unit and notation.is_known_unit(description):
+            unit, description = description, ""
+        reason += f"; the unit {unit} is taken from its label or note" * bool(unit)
     return ColumnNotes(
         label=label or description or None,
         unit=unit or None,
@@ -330,7 +324,8 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
         read = read_table(path, SheetOptions(sheet, of_subjects=False))
         table, remarks = chosen_columns(read, None, None)
         notes, on_notes = _read(table, [str(column) for column in frame.columns])
-    warn_of_file(path, [*read.remarks, *remarks, *on_notes])
+    for remark in (*read.remarks, *remarks, *on_notes):
+        warn(limited(f"{shown_name(path)}: {remark}"))
     add_notes(frame, notes)
 
 
@@ -356,11 +351,9 @@ def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNote
         places["not read, because its headers are not known here"] += map(quoted, unread)
     rows = list[Row]()
     numbers = table.index if table.index.inferred_type == "integer" else range(len(table))
-    for number, values in zip(numbers, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
-        row: defaultdict[str, str] = defaultdict(str, {"#": str(number + 2)})
-        for meaning, value in zip(held, values, strict=True):  # of columns of one meaning, the first text counts
-            if meaning is not None and (text := canonical_text(value)):
-                row.setdefault(meaning, text)
+    for number, texts in zip(numbers, table.apply(texts_of).to_numpy(), strict=True):
+        filled = [(meaning, text) for meaning, text in zip(held, texts, strict=True) if meaning and text]
+        row = defaultdict(str, reversed([*filled, ("#", str(number + 2))]))  # of one meaning, the first text counts
         row["code"] = row["code"] or row["values"]
         rows.append(row)
     described, names = dict[str, ColumnNotes](), dict[str, str]()

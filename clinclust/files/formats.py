@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
-import io
 import json
-import math
 import posixpath
 import re
 import stat
@@ -17,7 +15,6 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree.ElementTree import Element, iterparse
@@ -35,7 +32,7 @@ from clinclust.files.writing import plain_error
 
 # Check that a file can be read, and recognise its kind by content.
 
-_LONGEST_NAME = 255  # of most file systems
+_LONGEST_NAME = 500
 _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
 _KINDS = data("file_kinds")["kinds"]
@@ -54,9 +51,8 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 def shown_name(path: Path | str) -> str:
     """Return the name of a file, or a path as text, for a message, without characters that hide or reorder others."""
-    text, longest = (path, 2 * _LONGEST_NAME) if isinstance(path, str) else (path.name or str(path), _LONGEST_NAME)
-    text = on_one_line(text)
-    return text if len(text) <= longest else text[:longest] + "…"
+    text = on_one_line(path if isinstance(path, str) else path.name or str(path))
+    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "…"
 
 
 def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
@@ -130,30 +126,24 @@ def recognise_kind(path: Path) -> tuple[str, list[str]]:
         kind = next((kind for part, kind in _PARTS.items() if part in names), other)
     elif kind is None and (named is None or named in _KINDS):
         plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
-        is_text = not _CONTROL.search(plain)
-        is_old_stata = named == "dta" and start[:1] in map(bytes, zip(range(102, 116)))  # versions before 117
         if _MARKUP.match(plain):
             raise InputError(say("web_page"))
         if named is None:
             readable = ", ".join(suffix for suffix, kind in _NAMED.items() if kind in _KINDS)
             raise InputError(f"tables are read from {readable}, not from {quoted(suffix) if suffix else 'no suffix'}")
-        if named == "xls" and is_text:
+        if not _CONTROL.search(plain):  # hospital systems call their texts `.xls`
             kind = "text"
-        elif named not in ("text", "xlsx", "parquet") and not is_old_stata:  # whose readers say what is wrong
-            what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
-            raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")
     kind = kind or str(named)
     if kind not in _KINDS:  # data of R are packed with gzip
         raise InputError(f"this is {kind if named is None or named in _KINDS else named}")
-    says = f"ends in {quoted(suffix)}" if suffix else "does not say so"
-    return kind, [] if kind == named else [say("another_kind", kind=_KINDS[kind], says=says)]
+    return kind, [] if kind == named else [say("another_kind", kind=_KINDS[kind], name=path.name)]
 
 
 # Choose the sheet of a workbook that is the table.
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
-_REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
+_REPAIR = "open it in Excel or LibreOffice, check it, and save it as an Excel workbook (.xlsx) without a password"
 
 
 def read_sheet_of_table(
@@ -167,11 +157,10 @@ def read_sheet_of_table(
     if not sheets:
         raise InputError("the file has no sheet with cells")
     if sheet is not None:
-        numbers = [str(number) for number in range(1, len(names) + 1)]
-        if sheet in names or sheet in numbers:
-            return read((names if sheet in names else numbers).index(sheet))
-        numbered, hint = map(": ".join, zip(numbers, names, strict=True)), did_you_mean(sheet, names)
-        raise InputError(say("no_such_sheet", sheet=sheet, hint=hint, sheets=numbered))
+        places = {str(at): at - 1 for at in range(1, len(names) + 1)} | {name: at for at, name in enumerate(names)}
+        if sheet in places:
+            return read(places[sheet])
+        raise InputError(say("no_such_sheet", sheet=sheet, hint=did_you_mean(sheet, names), sheets=names))
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden] or [0]
     first = names[visible[0]]
     others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != first]
@@ -197,10 +186,8 @@ def read_sheet_of_table(
 
 # Read a workbook in XML: parts in a zip archive, unpacked within bounds, and cells by their type and format.
 
-_XLSX = data("file_kinds")["xlsx"]
 _LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
-_REPAIR_OF_XLSX = "open it in Excel or LibreOffice, check it, and save it again as .xlsx"
-_BUILT_IN = {str(at): shown for shown, numbers in _XLSX["formats"].items() for at in numbers}
+_BUILT_IN = {str(at): shown for shown, numbers in data("file_kinds")["formats_of_xlsx"].items() for at in numbers}
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
 _TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
 _YES = ("1", "true", "on")
@@ -209,17 +196,10 @@ _NUMBER_OF_ROW = re.compile(r"[0-9]{1,7}")
 _MISPLACED = "rows and cells that do not follow those before them, or have an impossible place"
 
 
-@cache
-def _local(tag: str) -> str:
-    """Return the name of an element of a workbook without its namespace; an empty text for other elements."""
-    namespace, _, name = tag[1:].rpartition("}")
-    return name if namespace in _XLSX["namespaces"] else ""
-
-
 def _text_of(element: Element) -> str:
     """Return the text of a rich or plain text, without phonetic hints."""
-    runs = (run for child in element for run in (child if _local(child.tag) == "r" else (child,)))
-    return unicodedata.normalize("NFC", _unescaped("".join(run.text or "" for run in runs if _local(run.tag) == "t")))
+    runs = element.findall("t") + element.findall("r/t")
+    return unicodedata.normalize("NFC", _unescaped("".join(run.text or "" for run in runs)))
 
 
 def _unescaped(text: str) -> str:
@@ -231,10 +211,8 @@ class _Workbook:
     """The sheets of an xlsx file, each a name, whether it is hidden, and its part; its parts by name in any case."""
 
     def __init__(self, file: BinaryIO) -> None:
-        try:
+        with guarded("xlsx file", _REPAIR):
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
-            raise InputError(f"this is not an xlsx file, or a damaged one: {_REPAIR_OF_XLSX}") from None
         self._parts = {self._key(part.filename): part for part in self._zip.infolist()}
         top = self._related("").values()
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
@@ -261,19 +239,19 @@ class _Workbook:
                 code = element.get("formatCode", "")
                 other = "date" if formats.is_date_format(code) else "number"
                 shown[element.get("numFmtId", "")] = "duration" if formats.is_timedelta_format(code) else other
-            elif numbers := [style.get("numFmtId", "0") for style in element if _local(style.tag) == "xf"]:
+            elif numbers := [style.get("numFmtId", "0") for style in element.findall("xf")]:
                 self._shown = {at: shown.get(number, "number") for at, number in enumerate(numbers)}
 
     def _elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
-        """Yield the wanted elements of a part with their names; InputError if it is damaged."""
+        """Yield the wanted elements of a part, without namespaces, and their names; InputError if it is damaged."""
         part = self._parts.get(self._key(name))
         if part is None:
-            raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR_OF_XLSX}")
+            raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR}")
         if part.file_size > (most := max(_SMALL, _MOST_UNPACKED * part.compress_size)):
             raise InputError(say("unpacks_too_far", part=name, before=part.compress_size / 2**20, after=most / 2**20))
-        with guarded(f"xlsx file, in its part {name},", _REPAIR_OF_XLSX), self._zip.open(part) as stream:
+        with guarded(f"xlsx file, in its part {name},", _REPAIR), self._zip.open(part) as stream:
             for _, element in iterparse(stream):  # noqa: S314 - expat bounds what entities expand to
-                tag = _local(element.tag)
+                element.tag = tag = element.tag.rpartition("}")[2]
                 if tag in wanted:
                     yield tag, element
                 if tag in _LARGE:
@@ -306,7 +284,7 @@ class _Workbook:
             if not last < number <= _MOST_ROWS:
                 faults[_MISPLACED].append(f"row {stated} after row {last}")
                 continue
-            for cell in (child for child in element if _local(child.tag) == "c"):
+            for cell in element.findall("c"):
                 place = cell.get("r") or f"{self._letter_of(column + 1)}{number}"
                 if (at_cell := self._columns.get(place.removesuffix(stated), 0)) <= column:
                     faults[_MISPLACED].append(place)
@@ -320,8 +298,6 @@ class _Workbook:
                 hidden_rows.add(number)
         if wrong := faults.sentences():
             raise InputError("\n  - ".join([say("unsound_sheet", name=self.sheets[at][0]), *wrong]))
-        if not rows.first:
-            raise InputError(f"sheet {quoted(self.sheets[at][0])} is empty")
         table = sheet_table(rows, options, merged)
         hidden = [f"row {row}" for row in (table.frame.index + 2).tolist() if row in hidden_rows]
         errors["hidden, and read like the other rows"] += hidden
@@ -329,14 +305,9 @@ class _Workbook:
 
     def _read_cell(self, place: str, cell: Element, faults: Places, errors: Places) -> str:
         """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
-        kind, value, has_formula = cell.get("t", "n"), "", False
-        for child in cell:
-            tag = _local(child.tag)
-            has_formula |= tag == "f"
-            if tag == "v" or tag == "is":
-                kind = "two values" if value else kind
-                value = _text_of(child) if tag == "is" else child.text or ""
-        if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
+        kind, inline = cell.get("t", "n"), cell.find("is")
+        value = cell.findtext("v", "") if inline is None else _text_of(inline)
+        if cell.find("f") is not None and not value.strip() and not (kind == "str" and len(cell) > 1):
             faults[say("formula_without_value")].append(place)
             return ""
         if kind == "inlineStr" or (not value.strip() and kind != "s"):
@@ -360,7 +331,7 @@ class _Workbook:
         return ""
 
     def _read_number(self, place: str, value: str, shown: str, errors: Places) -> str:
-        if not NUMBER.fullmatch(value) or not math.isfinite(days := float(value)):
+        if not NUMBER.fullmatch(value) or not np.isfinite(days := float(value)):
             raise ValueError(value)
         text = str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(days)
         if shown == "number":
@@ -494,7 +465,7 @@ def read_statistical(path: Path, kind: str, options: SheetOptions) -> TableRead:
         read = getattr(pyreadstat, about_kind["reader"])
         about = read(file, metadataonly=True, **how)[1]
         n_cells = (about.number_rows or 0) * (about.number_columns or 0)
-        if n_cells > _MOST_CELLS_IN_A_BYTE * file.seek(0, io.SEEK_END):  # before memory is taken
+        if n_cells > _MOST_CELLS_IN_A_BYTE * path.stat().st_size:  # before memory is taken
             raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
         file.seek(0)
         frame, about = read(file, **how)
@@ -517,16 +488,11 @@ def _read_column(values: pd.Series, name: str, about: Any, places: Places) -> tu
         low, high = _text(bounds["lo"], stored), _text(bounds["hi"], stored)
         between = {code for code in observed if number_of(low) <= number_of(code) <= number_of(high)}
         missing |= {low} if low == high else between
-    valid = observed - missing
-    unlabelled = [code for code in valid if not levels.get(code)]
-    used = [label for code, label in levels.items() if code in observed]
-    are_alike = len(set(used)) < len(used)
-    is_shown = valid and not unlabelled and not are_alike
+    valid, used = observed - missing, [label for code, label in levels.items() if code in observed]
+    is_shown = bool(valid) and all(map(levels.get, valid)) and len(set(used)) == len(used)
     shown = {code: label for code, label in levels.items() if label} if is_shown else {}
-    if unlabelled and not valid.isdisjoint(levels):
-        places[say("partly_labelled")].append(name)
-    if are_alike:
-        places[say("labelled_alike")].append(name)
+    if not is_shown and not valid.isdisjoint(levels):
+        places[say("read_as_codes")].append(name)
     if missing:
         places[say("missing_values_declared")].append(name)
     shown_as = str(about.original_variable_types.get(name) or "").upper()
@@ -553,6 +519,7 @@ def _text(value: Any, stored: str) -> str:
 
 # Tables larger than memory: a folder of parquet files, or a parquet file of many rows, read by row groups.
 
+_FILES = "*.[pP][aA][rR][qQ][uU][eE][tT]"
 MANY_ROWS = 2_000_000
 """Number of rows from which on a parquet file is read in partitions, its row groups."""
 
@@ -562,15 +529,14 @@ class Part(NamedTuple):
 
     file: Path
     group: int
-    first: int
-    """Number of its first row in the file, from 0."""
+    first: int  # the number of its first row in the file, from 0
 
 
 def is_in_partitions(table: Path) -> bool:
     """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
     if table.is_dir():
-        return any(_is_parquet(file) for pattern in ("*", "*/*") for file in table.glob(pattern))
-    if not _is_parquet(table) or not table.is_file():
+        return any(table.glob(_FILES)) or any(table.glob(f"*/{_FILES}"))
+    if table.suffix.lower() != ".parquet":
         return False
     try:
         from pyarrow import parquet
@@ -578,10 +544,6 @@ def is_in_partitions(table: Path) -> bool:
         return bool(parquet.read_metadata(table).num_rows >= MANY_ROWS)
     except (ImportError, OSError, ValueError, NotImplementedError):
         return False  # the reader of tables says what is missing or damaged
-
-
-def _is_parquet(file: Path) -> bool:
-    return file.suffix.lower() == ".parquet"
 
 
 def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
@@ -595,11 +557,10 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
         from pyarrow import parquet
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
-    if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
+    if folders := sorted({file.parent.name for file in table.glob(f"*/{_FILES}")}):
         raise InputError(say("parquet_in_folders", folders=folders))
     parts, problems, empty = list[Part](), list[str](), None
-    files = filter(_is_parquet, table.glob("*"))
-    for file in sorted(files, key=lambda path: natural_sort_key(path.name)) or [table]:
+    for file in sorted(table.glob(_FILES), key=lambda path: natural_sort_key(path.name)) or [table]:
         try:
             with naming_file(file), guarded(*_PARQUET):
                 about = parquet.read_metadata(file)
@@ -623,12 +584,9 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the rows of a partition, with all columns or these."""
     from pyarrow import parquet
 
-    with (
-        naming_file(part.file),
-        guarded(*_PARQUET),
-        parquet.ParquetFile(part.file, page_checksum_verification=True) as opened,
-    ):
-        columns = None if names is None else list(names)
+    columns = None if names is None else list(names)
+    with naming_file(part.file), guarded(*_PARQUET), part.file.open("rb") as file:
+        opened = parquet.ParquetFile(file, page_checksum_verification=True)
         frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns))
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
     return frame if columns is None else frame[columns]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,11 +20,9 @@ from clinclust.files.conditions import looks_like_date
 from clinclust.files.notation import DecimalMark, looks_like_number, means_missing, share_of_numbers
 from clinclust.files.text_table import ColumnNotes, RowRanges, SheetRows, TableRead, ranges_of, texts_in
 
-if TYPE_CHECKING:
-    from openpyxl.worksheet.cell_range import CellRange
-
 Texts = Mapping[int, str]  # of a row: those that are not blank, stripped, by the number of their column
 Row = tuple[int, Texts]  # the number of a row in a spreadsheet, and its texts by column, from 1
+Areas = Sequence[Any]  # merged cells: CellRange of openpyxl
 Doubt = tuple[str, Sequence[int]]  # what was seen, as a sentence, and the rows that are no subjects if it is right
 
 
@@ -50,10 +47,6 @@ class SheetOptions:
 # What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject.
 
 _TABLES = data("tables")
-_UNITS = _TABLES["units"]
-# `mg/L`, `years`, `10^9/L`, `kg/m2` below the names, or `CRP (mg/L)` as a name
-_UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
-BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 # `0 = no; 1 = yes` or `0: none, 1: mild` below a name; not `see: note`
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 # Qualtrics writes `{"ImportId":"QID1"}` below the questions
@@ -105,22 +98,16 @@ def _explain(rows: Sequence[Row], names: Texts, of_subjects: bool) -> tuple[str,
 
 def _read_units(rows: Sequence[Row], names: Texts) -> Texts:
     """Return the unit of each column above numbers if the first row holds units; else none."""
-    units, n_known, n_others = dict[int, str](), 0, 0
-    if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
-        return {}
-    for place, text in rows[0][1].items():
-        if text in ("-", "–", ".", "/") or means_missing(text):  # NA is no nanoampere
-            continue
-        bracketed = BRACKETED.fullmatch(text)
-        unit = bracketed[2] if bracketed and not bracketed[1] else text
-        is_known = bool(_UNIT.fullmatch(unit))
-        if is_known or unit != text:
-            units[place] = unit
-        n_known += is_known
-        n_others += place not in units
-        if place not in names or (place in units and share_of_numbers(_below(rows, place)) < _HALF):
-            return {}
-    return units if n_known >= (max(2, n_others) if n_others else len(units) / 2) else {}
+    above = {place: text for place, text in rows[0][1].items() if not means_missing(text)}  # NA is no nanoampere
+    texts = {place: text for place, text in above.items() if text not in ("-", "–", ".", "/")}
+    bare = {at: text[1:-1].strip() if text[0] + text[-1] in ("[]", "()") else text for at, text in texts.items()}
+    sure = {place for place, unit in bare.items() if notation.is_known_unit(unit)}
+    units = {place: unit for place, unit in bare.items() if place in sure or unit != texts[place]}
+    are_above_numbers = all(share_of_numbers(_below(rows, place)) >= _HALF for place in units)
+    if len(names) < _FEWEST_COLUMNS or not texts.keys() <= names.keys() or not are_above_numbers:
+        return {}  # in a narrow table a subject may look like units
+    n_others = len(texts) - len(units)
+    return units if len(sure) >= (max(2, n_others) if n_others else len(units) / 2) else {}
 
 
 def _shape_of(text: str) -> str:
@@ -183,14 +170,12 @@ class Header:
 
     def notes_on(self, place: int) -> ColumnNotes:
         """Return the notes on a column; a name such as ``CRP (mg/L)`` ends in a unit."""
-        notes, name = self.notes.get(place, ColumnNotes()), self.names.get(place, "")
-        match = BRACKETED.fullmatch(notes.label or name)
-        if match is None or not (match[1] and _UNIT.fullmatch(match[2])):
-            return notes
-        return replace(notes, label=match[1], unit=notes.unit or match[2])
+        notes = self.notes.get(place, ColumnNotes())
+        name, unit = notation.split_unit(notes.label or self.names.get(place, ""))
+        return replace(notes, label=name, unit=notes.unit or unit) if unit else notes
 
 
-def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[CellRange], options: SheetOptions) -> Header:
+def find_header(lines: Sequence[tuple[int, list[str]]], merged: Areas, options: SheetOptions) -> Header:
     """Return the header among the first rows of a sheet; InputError if the one that was asked for cannot be it."""
     header_row, subjects = options.header_row, options.rows
     rows: list[Row] = [(number, texts_in(texts, 1)) for number, texts in lines]
@@ -242,7 +227,7 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Sequence[CellRan
     return header
 
 
-def _below_titles(rows: Sequence[Row], merged: Sequence[CellRange]) -> int:
+def _below_titles(rows: Sequence[Row], merged: Areas) -> int:
     """Return the place of the first row that is no title above the table; 0 without one, or it is not clear.
 
     A header below titles names every column that has a value below it, each once, and none by a number. The first
@@ -264,7 +249,7 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[CellRange]) -> int:
     return 0
 
 
-def _join_two_rows(rows: Sequence[Row], at: int, merged: Sequence[CellRange]) -> Header | None:
+def _join_two_rows(rows: Sequence[Row], at: int, merged: Areas) -> Header | None:
     """Return the header whose upper row, at this place, holds headings of groups of columns; None if it does not.
 
     The row below must complete the names. Merged cells prove a group; without them, either the first column has its
@@ -310,8 +295,8 @@ _LONG = "|".join([*_WORDS["figures"].values(), rf"(?:{_WORDS['everybody']}) (?:{
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
 _BY_FIGURE = {figure: f"{words}|{_WORDS['short'].get(figure, '(?!)')}" for figure, words in _WORDS["figures"].items()}
 # `Total (n = 24)`, `Summe Station 3`, `MW` begin so; `Ward A total` ends so
-_BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
+_BEGINS = compile_short(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_ENDS = compile_short(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
 # `N = 24`
 _COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
 _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['people']}))?"
@@ -321,7 +306,7 @@ _REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\
 _GROUP = compile_short(rf"(?:{_TABLES['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
 # identifiers such as `P33`, `A-12` or `ABC`, and no name such as `Miller`
 _CODE = compile_short(r"\S*\d\S*|\w{1,5}")
-_COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
+_COLUMNS_LOOKED_AT = 3
 _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is then a value of subjects
 _ROWS_LOOKED_AT, _FEWEST_ROWS, _NEARLY_ALL = 200, 5, 0.95
 _MOST_CODES, _SHARE_WITHOUT_NAME = 0.9, 0.05
@@ -426,7 +411,6 @@ def _find_claims(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
         if not 0 < like.size <= min(_MOST_LOOKED_AT, kept.sum() / 2):
             continue
         others = list(texts_in(cells[at] for at in np.setdiff1d(np.flatnonzero(kept), like).tolist()).values())
-        others = others[:: max(1, len(others) // _CELLS_LOOKED_AT)]
         are_codes = bool(others) and sum(map(bool, map(_CODE.fullmatch, others))) >= _MOST_CODES * len(others)
         for at in like.tolist():
             texts, above = texts_in(frame.iloc[at]), texts_in(frame.iloc[at - 1]) if at else {}
@@ -450,8 +434,7 @@ _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below ea
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 # `* p < 0.05`, `Source: registry`, `Erstellt am 3.4.2024`
 _NOTE = re.compile(rf"\s*(?:{_TABLES['notes']['begins']})", re.IGNORECASE)
-_MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
-_SENTENCE, _LONGEST_TOTAL = 12, 64
+_SENTENCE = 12
 
 
 def _find_header_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
@@ -505,7 +488,7 @@ def _folded(text: str) -> str:
 
 def _is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
-    match = None if len(text) > _LONGEST_TOTAL else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
+    match = _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
     return bool(is_alone or _COUNTED.fullmatch(text))
 
@@ -513,7 +496,7 @@ def _is_total_alone(text: str) -> bool:
 def _is_note(text: str) -> bool:
     """Return whether the only text of a row reads like a footnote, a legend such as ``1 = m``, a count or a total."""
     is_sentence = len(text) >= _SENTENCE and " " in text and any(map(str.isalpha, text))
-    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or _is_total_alone(text)
+    return is_sentence or bool(_NOTE.match(text) or _MEANINGS.fullmatch(text)) or _is_total_alone(text)
 
 
 def _find_notes(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
@@ -567,12 +550,8 @@ def _find_headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
 
 # Make the table of the subjects out of the rows of a sheet: below its header, without rows that are no subjects.
 
-_SHOWN = 8  # doubts
 
-
-def sheet_table(
-    rows: SheetRows, options: SheetOptions, merged: Sequence[CellRange] = (), header: Header | None = None
-) -> TableRead:
+def sheet_table(rows: SheetRows, options: SheetOptions, merged: Areas = (), header: Header | None = None) -> TableRead:
     """Return the table of a sheet, whose `header` may be known already; InputError if it is empty or uncertain."""
     if not rows.first:
         raise InputError("the table is empty")
@@ -586,16 +565,13 @@ def sheet_table(
     frame, places = _name_columns(frame, header)
     headers = [[texts.get(place, "") for place in places] for _, texts in header.rows]
     subjects, left_out = _find_subjects(frame, headers, header.doubts, {*rows.misfits}, options)
-    first, last = (frame.index[end] + 2 if len(frame) else 0 for end in (0, -1))
-    inside = [area for area in merged if first <= area.min_row <= last and area.max_col <= max(places, default=0)]
-    if inside:
-        remarks.append(say("merged_cells", cells=[area.coord for area in inside]))
+    width = max(places, default=0)
+    if inside := [area.coord for area in merged if area.min_row - 2 in frame.index and area.max_col <= width]:
+        remarks.append(say("merged_cells", cells=inside))
     if not subjects.all():
         frame, places = _name_columns(frame[subjects].set_axis(places, axis=1), header)
     commas, of_commas = notation.columns_with_comma(frame, options.decimal)
-    notes = [header.notes_on(place) for place in places]
-    for at in commas:
-        notes[at] = replace(notes[at], decimal=",")
+    notes = [replace(header.notes_on(place), decimal="," if at in commas else None) for at, place in enumerate(places)]
     return TableRead(frame, remarks + left_out + of_commas, notes, places, n_outside=n_outside)
 
 
@@ -618,8 +594,9 @@ def _find_subjects(
     is_subject, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
     remarks, unsure, looks = list[str](), list[Finding](), list[Callable[[pd.DataFrame, Mask], list[Finding]]]()
     if options.rows is None and options.of_subjects and frame.shape[1] > 1:  # notes may be above totals
-        looks = [partial(_find_header_again, headers=headers), _find_notes]
-        looks += [partial(_find_totals, decimal=options.decimal), _find_notes, _find_headings, _find_second_table]
+        looks = [lambda frame, kept: _find_header_again(frame, kept, headers), _find_notes]
+        looks += [lambda frame, kept: _find_totals(frame, kept, options.decimal)]
+        looks += [_find_notes, _find_headings, _find_second_table]
     if options.rows is not None:
         remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
 
@@ -642,8 +619,7 @@ def _find_subjects(
         in_doubt.update(places)
     if not every:
         return is_subject, remarks
-    lines = [what for what, _ in every[:_SHOWN]]
-    lines += [f"and {len(every) - _SHOWN:,} more"] if len(every) > _SHOWN else []
+    lines = [what for what, _ in every]
     doubtful, repair = {n for _, rows in every for n in rows}, ""
     rows, others = numbers[is_subject].tolist(), numbers[~is_subject].tolist()
     if doubtful and rows:

@@ -6,7 +6,6 @@ The words are in `clinclust/data/`: `units`, `number_words`, `remarks`, `missing
 from __future__ import annotations
 
 import html
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -34,9 +33,9 @@ _CURRENCIES = "€$£¥"
 _PARTS = compile_short(
     rf"(?P<currency>[{_CURRENCIES}]|EUR|USD|CHF|GBP)?\s*"
     r"(?P<number>[-+]?(?:[0-9][0-9.,'’ \u00a0\u202f\u2009]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)\s*"
-    rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
+    rf"(?P<unit>[^\W\d¼½¾].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
-_TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
+TYPOGRAPHIC = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
 _STROKED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i", "đ": "d", "æ": "ae", "Æ": "Ae", "œ": "oe"})
 _HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: 813 is not written `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
@@ -46,6 +45,7 @@ _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
 # `x10^9/L` has the words x and l, `m²` one
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
+_BRACKETED = re.compile(r"(.*\S)\s*[\[(]\s*+([^\])(\[\d][^\])(\[]{0,19}?)\s*[\])]\s*", re.DOTALL)
 _UNITS = data("units")
 _PREFIXED = (prefix + word for prefix in _UNITS["prefixes"] for word in _UNITS["prefixed"])
 _KNOWN_UNITS = frozenset([*_UNITS["words"], *_PREFIXED])
@@ -75,14 +75,9 @@ class Marks(NamedTuple):
     is_guess: bool = False
 
 
-def with_plain_spaces(text: str) -> str:
-    """Return a text with plain spaces, apostrophes and minus signs instead of typographic ones."""
-    return text.translate(_TYPOGRAPHIC)
-
-
 def parts_of(text: str) -> WrittenNumber | None:
     """Return the parts of a cell that holds a number, (<; 5,2; mg/L) of ``<5,2 mg/L``; None if it holds none."""
-    cell = with_plain_spaces(text)
+    cell = text.translate(TYPOGRAPHIC)
     limit = BEYOND_A_LIMIT.fullmatch(cell)
     parts = _PARTS.fullmatch(limit[2] if limit else cell)
     if parts is None:
@@ -138,15 +133,19 @@ def are_thousands(numbers: Sequence[str]) -> bool:
     return bool(pointed) and all(map(_GROUPED["."].fullmatch, pointed))
 
 
-def is_unit(text: str) -> bool:
-    """Return whether the text after a number is a unit, and no part of the number itself (`3½`)."""
-    return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
-
-
 def is_known_unit(text: str) -> bool:
     """Return whether a text consists of words of `clinclust/data/units.toml`: ``mg/dL``, ``x10^9/L``; not ``_yes``."""
-    tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
-    return bool(tokens) and _KNOWN_UNITS.issuperset(tokens)
+    text = text.casefold().replace(" per ", "/").strip(" .")
+    tokens, joints = {*_TOKEN.findall(text)}, _TOKEN.sub("", text)
+    are_sexes = tokens in ({"m", "f"}, {"m", "w"})  # not metres per week
+    is_unit = tokens <= _KNOWN_UNITS and bool(tokens - {"x", "t"}) and not are_sexes
+    return is_unit and set(joints) <= set("0123456789/^*.,×·-+ ²³")
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return a name and the known unit in brackets at its end: CRP and mg/L of ``CRP (mg/L)``; else all and ``""``."""
+    match = _BRACKETED.fullmatch(name)
+    return (match[1], match[2]) if match and is_known_unit(match[2]) else (name, "")
 
 
 def unit_key(unit: str) -> str:
@@ -168,7 +167,7 @@ def number_as_written(text: str, decimal: DecimalMark | None, thousands: Thousan
             text = text.replace(".", " ").replace(",", ".")  # a point and a decimal comma make no number
         elif GROUPED_BY_POINT.fullmatch(text) and thousands is None:
             return None
-    return None if math.isnan(number_of(text)) else text
+    return None if np.isnan(number_of(text)) else text
 
 
 def looks_like_number(text: str) -> bool:
@@ -178,17 +177,14 @@ def looks_like_number(text: str) -> bool:
 
 def share_of_numbers(texts: Iterable[str]) -> float:
     """Return the share of texts that are numbers; 0 without any."""
-    are_numbers = [looks_like_number(text) for text in texts]
-    return sum(are_numbers) / len(are_numbers) if are_numbers else 0.0
+    return float(np.mean([looks_like_number(text) for text in texts] or [False]))
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:
     """Return the places of the columns with decimal commas, and remarks on them, given the mark if the user said it."""
-    if decimal == ".":
-        return set(), []
     examples: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
-    for place in range(frame.shape[1]):
+    for place in range(frame.shape[1]) if decimal != "." else ():
         texts = frame.iloc[rows, place].tolist()
         if not any("," in text for text in texts):
             continue
@@ -272,7 +268,7 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
     """Return the texts that say in words that a value lies beyond a limit, with the same in signs, among numbers."""
     # where fewer than half of the cells are numbers, `under 20` is an interval of a scale
-    matches = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
+    matches = {text: match for text in texts if (match := _WORDED.fullmatch(text.translate(TYPOGRAPHIC))) is not None}
     is_number = np.array([bool(matches) and text not in matches and parts_of(text) is not None for text in texts])
     if not matches or counts[is_number].sum() < _HALF * counts.sum():
         return {}
@@ -331,11 +327,6 @@ def means_missing(label: str) -> bool:
     return len(label) <= LONGEST_NUMBER and " ".join(words_of(label)) in _MISSING_LABELS
 
 
-def may_mean_missing(label: str) -> bool:
-    """Return whether a label is an abbreviation by which surveys code a missing answer, such as dk and ref."""
-    return " ".join(words_of(label)) in data("missing_words")["short"]["codes"]
-
-
 def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
     """Return the choices (code, label) that are levels, and those whose label says that the value is missing."""
     # with one level, the question is whether something is known: all are levels
@@ -350,9 +341,9 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
 _CONCEPTS = [*data("roles").values(), {"subjects": data("tables")["subjects"]["words"]}]
 _LISTED = frozenset(part for lists in _CONCEPTS for words in lists.values() for word in words for part in word.split())
-_SHORTEST_PART, _SHORT_PARTS = 3, frozenset(["to", "id", "no", "nr"])
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
 _CHINESE = "\u2e80"  # the first character of Chinese, Japanese and Korean
+_PARTS_OF_WORDS = frozenset(["to", "id", "no", "nr", *(part for part in _LISTED if len(part) > 2 or part >= _CHINESE)])
 
 
 def name_words(name: str) -> list[str]:
@@ -368,18 +359,14 @@ def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
     if word in _LISTED or word.isdigit() or (word < _CHINESE and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
-
-    def rest_of(start: int) -> tuple[str, ...] | None:
-        if start == len(word):
-            return ()
-        for end in range(len(word), start, -1):
-            part = word[start:end]
-            is_part = part in _LISTED and (len(part) >= _SHORTEST_PART or part in _SHORT_PARTS or part >= _CHINESE)
-            if is_part and (after := rest_of(end)) is not None:
-                return (part, *after)
-        return rest_of(start + 1) if word >= _CHINESE else None  # Chinese names have other characters between words
-
-    return rest_of(0) or (word,)
+    parts, start = list[str](), 0
+    while start < len(word):
+        ends = range(len(word), start, -1)
+        longest = next((part for end in ends if (part := word[start:end]) in _PARTS_OF_WORDS), "")
+        if not longest and word < _CHINESE:  # Chinese names have other characters between words
+            return (word,)
+        parts, start = [*parts, longest], start + max(len(longest), 1)
+    return tuple(filter(None, parts)) or (word,)
 
 
 def mentions(words: Sequence[str], listed: frozenset[str]) -> bool:

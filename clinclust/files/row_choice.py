@@ -51,12 +51,7 @@ class RepeatedSubjects:
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        return say("keep_one_row", subjects=self, option=one_row_of_each(self.column))
-
-
-def one_row_of_each(column: str) -> str:
-    """Return the option that keeps one row of each subject, and which rows it may be."""
-    return f"one_row_per={column!r} (the first; with keep='last' the last)"
+        return say("keep_one_row", subjects=self)
 
 
 def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
@@ -562,10 +557,10 @@ class RowCounts:
         """Rows that were taken."""
         return self.in_table - self.outside - self.not_meeting - self.further
 
-    def problems(self) -> list[str]:
-        """Return what contradicts itself."""
-        least = min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown)
-        return ["the numbers of rows contradict each other"] if least < 0 else []
+    @property
+    def are_possible(self) -> bool:
+        """Whether the numbers do not contradict each other."""
+        return bool(min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown) >= 0)
 
 
 class RowsTaken(NamedTuple):
@@ -582,7 +577,7 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
         return None
     with suppress(TypeError, KeyError):  # of another structure
         rows = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
-        if len(noted) == 2 and not rows.counts.problems():
+        if len(noted) == 2 and rows.counts.are_possible:
             return rows if len(frame) <= rows.counts.taken else None
     raise InputError(say("rows_taken_damaged", key=ROWS_TAKEN))
 

@@ -145,12 +145,6 @@ def read_table(path: Path, options: SheetOptions) -> TableRead:
     return replace(read, remarks=remarks + read.remarks)
 
 
-def warn_of_file(path: Path, remarks: Sequence[str]) -> None:
-    """Warn of each remark on a file."""
-    for remark in remarks:
-        warn(limited(f"{formats.shown_name(path)}: {remark}"))
-
-
 # Read a table with a choice of its rows and columns.
 
 
@@ -258,5 +252,6 @@ def read_cohort(
         ranges = None if rows is None else RowRanges.parsed(rows)
         whole = read_table(path, SheetOptions(sheet, encoding, header_row, decimal, ranges, most_columns=most))
         frame, remarks = choose_rows(whole, choice, decimal, only, drop)
-    warn_of_file(path, remarks)
+    for remark in remarks:
+        warn(limited(f"{formats.shown_name(path)}: {remark}"))
     return frame

@@ -156,9 +156,7 @@ class SheetRows:
         """Return the rows below that of the number `last`, by number minus 2; columns are numbers, from 1."""
         self._tabulate()
         frame = pd.concat(self._portions).fillna("") if len(self._portions) > 1 else self._portions[0]
-        frame = frame.loc[frame.index > last - 2, sorted(frame.columns)]
-        is_numbered = np.array_equal(frame.index, np.arange(len(frame)))
-        return frame.reset_index(drop=True) if is_numbered else frame
+        return frame.loc[frame.index > last - 2, sorted(frame.columns)]
 
 
 # Choose columns by name or number, and refuse names that are unclear.
@@ -167,7 +165,6 @@ MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
 Names = Sequence[str] | None
-_LONGEST_OPTION = 2000  # characters that can be pasted
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
 
 
@@ -195,8 +192,7 @@ class TableRead:
     def find_column(self, wanted: str) -> int | str:
         """Return the place of the column that a name or ``#7``, its number in the file, means, or what is wrong."""
         names = self.names
-        same = [at for at, name in enumerate(names) if name == wanted]
-        same = same or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+        same = [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
         if len(same) == 1:
             return same[0]
         if same:
@@ -231,19 +227,18 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     remarks = []
     if only is None and (unnamed := [at for at in columns if names[at] in read.unnamed]):
         held = f"column{'s' * (len(unnamed) > 1)} {listed(numbers[at] for at in unnamed)}"
-        without = _drop_as_argument(read, unnamed)
+        made = [names[at] for at in unnamed]
         if 2 * len(unnamed) > len(columns):
-            problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], without=without))
+            problems.append(say("mostly_unnamed_columns", unnamed=held, n_columns=numbers[-1], names=made))
         else:
-            made = [names[at] for at in unnamed]
-            remarks.append(say("unnamed_columns", unnamed=held, names=made, without=without))
+            remarks.append(say("unnamed_columns", unnamed=held, names=made))
     if only is None and (parts := _side_by_side(read, columns)):
-        ways = " or ".join(f"only={_numbered(read, part)!r}" for part in parts)
+        ways = " or ".join(f"only={[f'#{numbers[at]}' for at in part]}" for part in parts)
         shown = " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
         problems.append(say("tables_side_by_side", columns=shown, ways=ways))
     elif repeated:
         where = {quoted(name): listed(numbers[at] for at in places) for name, places in repeated.items()}
-        others = _drop_as_argument(read, [at for places in repeated.values() for at in places[1:]])
+        others = [f"#{numbers[at]}" for places in repeated.values() for at in places[1:]]
         problems.append(say("repeated_names", names=listed(map(" over columns ".join, where.items())), others=others))
     if problems:
         raise InputError("\n  ".join(map(str, problems)))
@@ -252,17 +247,6 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     if only is not None or drop:
         remarks.append(f"{len(columns)} of {len(names)} columns are kept, as `only` and `drop` say")
     return chosen, remarks
-
-
-def _numbered(read: TableRead, places: Sequence[int]) -> list[str]:
-    """Return the columns at some places as `only` and `drop` take them: ``#7``, if that is no name of another."""
-    return [f"#{read.places[at]}" if read.find_column(f"#{read.places[at]}") == at else read.names[at] for at in places]
-
-
-def _drop_as_argument(read: TableRead, places: Sequence[int]) -> str:
-    """Return the end of a sentence that leaves all these columns out; empty if it would be too long to paste."""
-    option = f"drop={_numbered(read, places)!r}"
-    return f", or leave {'it' if len(places) == 1 else 'them'} out: {option}" if len(option) <= _LONGEST_OPTION else ""
 
 
 def _side_by_side(read: TableRead, kept: Sequence[int]) -> list[list[int]]:
@@ -283,13 +267,9 @@ def name_columns(read: TableRead) -> TableRead:
     Programs write the names of rows below an empty header (`write.csv` of R, `to_csv` of pandas), and a cell may be
     filled by mistake. In an export of REDCap with labels, the second column of a name has ``(2)`` after it.
     """
-    names, written, made, remarks = read.names, {*read.names}, set[str](), read.remarks
-    for at, name in enumerate(names):
-        if is_blank(name):
-            names[at] = f"#{read.places[at]}"
-            while names[at] in written:
-                names[at] += " (2)"
-            made.add(names[at])
+    numbers = {at: f"#{read.places[at]}" for at, name in enumerate(read.names) if is_blank(name)}
+    made = {at: f"{number} (2)" if number in read.names else number for at, number in numbers.items()}
+    names, remarks = [made.get(at, name) for at, name in enumerate(read.names)], read.remarks
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
@@ -297,4 +277,4 @@ def name_columns(read: TableRead) -> TableRead:
         second = f"{repeated[0]} (2)"
         remarks = [*remarks, say("names_of_redcap_labels", n_names=len(repeated), names=repeated, second=second)]
     frame = read.frame if names == read.names else read.frame.set_axis(pd.Index(names, dtype=object), axis=1)
-    return replace(read, frame=frame, unnamed=frozenset(made), remarks=remarks)
+    return replace(read, frame=frame, unnamed=frozenset(made.values()), remarks=remarks)

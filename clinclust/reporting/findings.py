@@ -37,7 +37,7 @@ from clinclust.estimators.subtype_model import (
     own_membership,
     parameters_of,
 )
-from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
+from clinclust.files.conditions import ORDERS, Comparison, Condition, Joined, compared_columns, parsed
 from clinclust.files.row_choice import RowChoice, RowCounts, rows_taken
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.compared import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
@@ -687,7 +687,7 @@ def _may_be_named(condition: Condition, schema: FeatureSchema) -> bool:
     Other values, such as those that are excluded, may be those of few people, and a column may say who they are.
     """
     parts = condition.parts if isinstance(condition, Joined) and condition.word == "and" else (condition,)
-    is_of_everybody = all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
+    is_of_everybody = all(isinstance(part, Comparison) and (part.sign == "==" or part.sign in ORDERS) for part in parts)
     for column in compared_columns(condition):
         is_in_table = column in schema and not schema[column].is_ignored
         is_of_everybody &= not (schema[column].is_id if is_in_table else looks_identifying(column))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clinclust.errors import SchemaError, did_you_mean
 from clinclust.files import cell_text
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of, quoted, shortened
-from clinclust.files.notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
+from clinclust.files.notation import BEYOND_A_LIMIT, TYPOGRAPHIC, number_as_written
 from clinclust.files.row_choice import RowChoice
 from clinclust.schema.feature import SENTENCES, Feature, FeatureError, check_text, read_codes
 
@@ -237,7 +237,7 @@ def number_meant(feature: Feature, text: str) -> float | None:
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
     if meant is None and len(text) > cell_text.LONGEST_NUMBER:
         return math.nan
-    cell = _without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
+    cell = _without_marks(text.translate(TYPOGRAPHIC), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
     written: str | None = limit[2] if limit else cell
     if meant is None and written is not None:

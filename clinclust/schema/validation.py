@@ -18,8 +18,8 @@ from clinclust.arrays import Whole
 from clinclust.data import data
 from clinclust.errors import CohortError, InputError, did_you_mean, on_one_line, warn
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
-from clinclust.files.notation import BEYOND_A_LIMIT
-from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn, one_row_of_each
+from clinclust.files.notation import BEYOND_A_LIMIT, is_known_unit
+from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
 from clinclust.schema.reading import Reading, SchemaContent, expectations, read_column, transform_limit
@@ -71,10 +71,10 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     """Return one failure for each kind of expectation that cells of a column fail; `index` labels the rows."""
     failures = []
     for kind, expected in expectations(feature).items() if reading.faults else ():
-        if kind in reading.faults:
-            rows = reading.faults[kind]
+        if (rows := reading.faults.get(kind)) is not None:
             examples = [] if kind == "observed" else _examples(reading.cells, rows)
-            repair = _repair(feature, kind, [canonical_text(value) for value in examples])
+            is_most = 2 * rows.sum() > reading.cells.notna().sum()
+            repair = _repair(feature, kind, [canonical_text(value) for value in examples], is_most=is_most)
             failures.append(_failure_of_rows(feature.name, expected, rows, index, examples, repair))
     return failures
 
@@ -94,13 +94,13 @@ def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
     return [value if isinstance(value, is_plain) else shortened(str(value)) for value in values[:_EXAMPLES_SHOWN]]
 
 
-def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
+def _repair(feature: Feature, kind: Kind, examples: list[str], *, is_most: bool) -> str:
     limit, is_allowed = transform_limit(feature)
-    # Of texts that are no numbers, by how they are written; several units are no unit.
+    # Of texts that are no numbers, by how they are written; several units are no unit, nor is the o of a single 5o.
     for way, pattern in _WRITTEN_AS.items() if kind == "number" else ():
         matches = [match.groupdict() for match in map(pattern.fullmatch, examples) if match]
         units = {match.get("unit", "").strip() for match in matches}
-        if len(units) == 1:
+        if len(units) == 1 and (way != "with_unit" or is_most or is_known_unit(*units)):
             unit = units.pop()
             return str(_REPAIRS["texts"][way].format(unit=quote_cell(unit) if unit else ""))
     if kind == "transform" and examples and all(number_of(text) == limit for text in examples) and not is_allowed:
@@ -141,7 +141,7 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
     if ids and len(ids) == len(schema.ids) and repeated.any():
         joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-        repair = data("remarks")["schema"]["repeated"].format(one_row=one_row_of_each(ids[0]))
+        repair = data("remarks")["schema"]["repeated"].format(id=ids[0])
         expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
         of_cells.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
     failures += of_cells

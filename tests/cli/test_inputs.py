@@ -39,9 +39,9 @@ TABLES = {
     "ragged.csv": HEADER + b"1,2,3\n",
     "quote.csv": HEADER + b'"a,2,3,no,1,2\n',
     "binary.csv": bytes(range(256)),
-    "no.xlsx": b"not a workbook",
+    "no.xlsx": b"\x01no workbook",
     "bad.xlsx": "an archive",
-    "no.parquet": b"not a table",
+    "no.parquet": b"\x01no table",
 }
 
 
