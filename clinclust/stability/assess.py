@@ -587,7 +587,7 @@ def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...])
 
 _FEWEST = 10  # subjects of a group, and of a subtype in each group
 _DIFFERS = 0.05  # q below which a feature is said to differ
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 4  # in each, memberships are by the features that did not differ in the one before
 
 
 @dataclass(frozen=True, eq=False)
@@ -615,9 +615,9 @@ class Invariance:
         lines = [f"Given the subtype, {shown} between the groups of {self.groups}"]
         lines[0] += ": " * bool(n) + "; ".join(rows["label"] + " (" + rows["direction"] + ")") + "."
         if not is_tested.all():
-            lines.append(f"Not tested, with too few values in a group: {listed(table['label'][~is_tested])}.")
+            lines.append(f"Not tested, with too few values or no other block: {listed(table['label'][~is_tested])}.")
         for subtype, is_compared, *shares in self.shares.itertuples(index=False):
-            of_groups = zip(shares, self.shares.columns[2:], strict=True)
+            of_groups = zip(shares, self.shares.columns[2:].str.removeprefix("share_"), strict=True)
             few = "" if is_compared else f" (not compared: fewer than {_FEWEST} subjects in a group)"
             lines.append(f"Subtype {subtype}: {', '.join(f'{share:.1%} of {name}' for share, name in of_groups)}{few}.")
         return "\n".join(map(on_one_line, lines))
@@ -627,23 +627,21 @@ class Invariance:
 def assess_invariance(model: SubtypeModel, frame: pd.DataFrame, groups: str) -> Invariance:
     r"""Test whether features depend on the group of a subject, such as sex or site, given the subtype.
 
-    Subtypes may have other shares in each group; with other features they are not the same (measurement invariance; of
-    items, differential functioning: Masyn 2017, Structural Equation Modeling 24, 180-197). Likelihood ratios compare
-    three models of a feature, of any distribution in a subtype: the same in all groups; with odds of higher values that
-    a group multiplies by one number (uniform); by one in each subtype. Subjects count in subtypes by their membership
-    in the mixture that EM finds from the clusters, as assigned members depend on the group where shares do: given the
-    features outside the `block` of this one that do not differ themselves.
+    Groups may have other shares of the subtypes, but then the same features in each: measurement invariance, without
+    differential item functioning (Masyn 2017, Structural Equation Modeling 24, 180-197). Likelihood ratios compare
+    three models of a feature, of any distribution in a subtype: no effect of groups; odds of higher values multiplied
+    by one number in a group (uniform); by one in each subtype. Subjects count by their membership, in the mixture that
+    EM finds from the clusters, given features outside the `block` of this one that do not differ themselves: assigned
+    members depend on the group where shares do. CohortError is raised if `frame`, the table of the fit, does not fit
+    the schema, ValueError if it is another one, no MAP-DP search made the model, or `groups`, a column that had no part
+    in the subtypes, with at least 10 subjects a group, cannot be used.
 
-    `frame` is the table of the fit, perhaps with further columns; that of `groups`, each of at least 10 subjects, had
-    no part in the subtypes. CohortError is raised if the table does not fit the schema, ValueError if it is another
-    one, no MAP-DP search made the model, or the column cannot be used.
-
-    `features` has a row for each feature, two with a spike or limit, and one for each level without order: `n`
-    subjects, `p_uniform`, `p_non_uniform`, and `q`, the smaller of both after Benjamini and Hochberg (1995).
-    `difference`, of the means of the two groups farthest apart, is in SDs of all, or of the share of a level;
-    `direction` says which: on average over the subtypes or, where p_non_uniform is the smaller, in the subtype where it
-    is largest. Subtypes with fewer than 10 values in a group take no part. `shares` has for each subtype whether it is
-    `compared`, and its estimated share of each group.
+    `features` has a row for each feature, two with a spike or limit, one for each level without order: `n` subjects,
+    `p_uniform`, `p_non_uniform`, and `q`, the smaller of both after Benjamini and Hochberg (1995). `difference`, of the
+    means of the two groups farthest apart, is in SDs of all, or of the share of a level; `direction` says which: on
+    average over the subtypes or, where p_non_uniform is the smaller, in the subtype where it is largest. Subtypes with
+    fewer than 10 values in a group take no part. `shares` has for each subtype whether it is `compared`, and its
+    estimated share of each group.
 
     Examples
     --------
@@ -681,9 +679,11 @@ def assess_invariance(model: SubtypeModel, frame: pd.DataFrame, groups: str) -> 
         rows = list[dict[str, Any]]()
         for part in parts:
             unused = {part.column, *differing}
-            related = {it.name for it in parts if it.column in unused or it.block == part.block is not None}
-            chances = find_chances(related)
-            for how, column in _columns_of(part, values[part.name]):
+            left_out = {it.name for it in parts if it.column in unused or it.block == part.block is not None}
+            chances, is_known = find_chances(left_out), len(left_out) < len(parts)
+            for how, column in (
+                _columns_of(part, values[part.name]) if is_known else [("", np.full(group.size, np.nan))]
+            ):
                 test = compare_given_subtype(column, group, labels, chances, _FEWEST)
                 rows.append({"feature": part.column, "label": part.title} | _describe(test, how, names, model.codes_))
         table, before = pd.DataFrame(rows), differing
@@ -693,7 +693,7 @@ def assess_invariance(model: SubtypeModel, frame: pd.DataFrame, groups: str) -> 
             break
     left_out = {part.name for part in parts if part.column in differing}
     of_all = compare_given_subtype(np.zeros(labels.size), group, labels, find_chances(left_out), _FEWEST)
-    shares = {name: of_all.shares[:, place] for place, name in enumerate(names)}
+    shares = {f"share_{name}": of_all.shares[:, place] for place, name in enumerate(names)}
     by_subtype = pd.DataFrame({"subtype": model.codes_, "compared": of_all.is_compared} | shares)
     return Invariance(table, by_subtype, groups)
 

@@ -111,7 +111,7 @@ def test_a_shifted_feature_is_named_and_no_other(shifted):
     )
     assert len(subtypes) == 3
     assert found.shares["compared"].all()
-    assert found.shares[["f", "m"]].sum().to_numpy() == pytest.approx([1.0, 1.0])
+    assert found.shares[["share_f", "share_m"]].sum().to_numpy() == pytest.approx([1.0, 1.0])
 
 
 def test_order_of_rows_names_of_groups_and_units_change_nothing(shifted):
@@ -145,6 +145,18 @@ def test_features_of_a_block_are_left_out_together(shifted):
     ]
     found = cc.stability.assess_invariance(fitted(twin, cc.FeatureSchema(parts)), twin, "sex")
     assert {"x0", "x4"} <= named(found)
+
+
+def test_without_a_feature_outside_the_block_nothing_is_tested():
+    frame = drawn(200)[["x0", "sex"]].assign(x0=lambda frame: frame["x0"] + 9.0 * (np.arange(200) % 2))
+    schema = cc.FeatureSchema([cc.Feature(name="x0", likelihood="gaussian"), SCHEMA["sex"]])
+    model = cc.MAPDP(schema, n_clusters=2, n_restarts=2, random_state=0, n_jobs=1, progress=False).fit(frame)
+    found = cc.stability.assess_invariance(model, frame, "sex")
+    assert found.features["q"].isna().all()
+    assert found.summary.split("\n")[:2] == [
+        "Given the subtype, 0 of 0 features were shown to differ between the groups of sex.",
+        "Not tested, with too few values or no other block: x0.",
+    ]
 
 
 @pytest.mark.parametrize(
