@@ -115,6 +115,7 @@ QUICK = {"progress": False, "n_jobs": 1}
 OF_A_FIT = {
     "check_model": lambda model, frame: check.check_model(model, frame).checks,
     "assess_drift": lambda model, frame: drift.assess_drift(model, frame, FRAME[:40]).features,
+    "assess_invariance": lambda model, frame: stability.assess_invariance(model, frame, "died").features,
     "assess_stability": lambda model, frame: stability.assess_stability(model, frame, 1, **QUICK).subtypes,
     "continuum_score": lambda model, frame: cc.continuum_score(model, frame),
     "distinct_subtypes": lambda model, frame: cc.distinct_subtypes(model, frame, n_draws=20, n_jobs=1).joins,

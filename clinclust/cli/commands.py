@@ -514,7 +514,8 @@ class AssignOptions(SuppressOptions, ModelOptions, OutputOptions, SummaryOptions
 
 
 class ValidateOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_validate"):
-    cohort: Path = option(None, "TABLE", required=True)
+    cohort: Path | None = option(None, "TABLE", either=True)
+    groups: str | None = option(None, "COLUMN", either=True)
     out: Path | None = option(None, "FILE")
 
 

@@ -59,7 +59,7 @@ from clinclust.reporting.sheets.model_check import validation_sheet
 from clinclust.reporting.subtype_table import Choices, problems_of_columns, suffix_problems, table_of
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
-from clinclust.stability import validate_subtypes
+from clinclust.stability import assess_invariance, validate_subtypes
 
 _MESSAGES: dict[str, str] = commands.TEXTS["messages"]
 
@@ -243,7 +243,10 @@ def _write_table(table: pd.DataFrame, out: Path | None, rows: str) -> None:
 
 
 def _say_and_write(
-    options: commands.OutcomesOptions | commands.CompareOptions, summary: Sequence[str], table: pd.DataFrame, rows: str
+    options: commands.OutcomesOptions | commands.CompareOptions | commands.ValidateOptions,
+    summary: Sequence[str],
+    table: pd.DataFrame,
+    rows: str,
 ) -> int:
     """Print a result, and write its table if there is a place for it."""
     say(*summary)
@@ -343,11 +346,17 @@ def _write_p(p: float) -> str:
 
 
 def run_validate(options: commands.ValidateOptions) -> int:
-    """Look for the subtypes of a fit in another cohort."""
-    check_output(options, ".html", ".csv", called="a page or a table")
+    """Look for the subtypes of a fit in another cohort, or compare them between groups of their own."""
+    check_output(options, *[".html"] * (options.groups is None), ".csv", called="a page or a table")
     options = outputs.follow_the_fit(options, options.model, without="validate")
     model = MAPDP.load(options.model)
+    if options.groups is not None:
+        table = read_table_of_model(options, model)
+        with about_table(options.table):
+            invariance = assess_invariance(model, table, options.groups)
+        return _say_and_write(options, invariance.summary.split("\n"), invariance.features, "rows")
     other = read_new_table(options, model)
+    assert options.cohort is not None  # one of both is required
     cohort = read_second_table(options, options.cohort, model)
     with about_table(options.table):
         validation = validate_subtypes(model, cohort, other, progress=options.progress.shown)

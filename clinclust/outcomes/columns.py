@@ -74,7 +74,7 @@ class CohortColumns:
 
     def feature(self, name: str, called: str) -> tuple[Feature, Array] | None:
         """Return the feature of a column and its scores (N,), NaN = missing; None, and a problem, without any."""
-        cells, feature = self._cells(name, called), self._declared.get(name)
+        cells, feature = self.cells(name, called), self._declared.get(name)
         if cells is None:
             return None
         if feature is not None:
@@ -171,7 +171,7 @@ class CohortColumns:
         continuum = find_continuum(self.cohort)
         return None if continuum.is_by_chance else pd.DataFrame({SCORE: continuum.score})
 
-    def _cells(self, name: str, called: str) -> pd.Series | None:
+    def cells(self, name: str, called: str) -> pd.Series | None:
         """Return the canonical texts of a column, without the codes that the schema declares missing."""
         if name not in self._table.columns:
             near = did_you_mean(name, [column for column in self._table.columns if isinstance(column, str)])
@@ -182,7 +182,7 @@ class CohortColumns:
 
     def _number(self, name: str, called: str) -> Array | None:
         """Return the numbers of a column, (N,), NaN = missing."""
-        if (cells := self._cells(name, called)) is None:
+        if (cells := self.cells(name, called)) is None:
             return None
         numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isfinite(numbers[cells.notna().to_numpy()]).all():
@@ -197,7 +197,7 @@ class CohortColumns:
 
         True and 1 are the yes of a column of two values, as the schema or the values say; False and 0 are the no.
         """
-        if (cells := self._cells(name, "outcome")) is None:
+        if (cells := self.cells(name, "outcome")) is None:
             return None
         feature, values = self._declared.get(name), sorted(cells.dropna().unique())
         places = no_before_yes(values) if len(values) == 2 else None

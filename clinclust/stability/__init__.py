@@ -1,7 +1,14 @@
-"""Stability: whether the subtypes of a cohort would come out again, in its resamples and in other cohorts."""
+"""Stability: whether the subtypes of a cohort come out again, and are the same in groups of subjects."""
 
 from __future__ import annotations
 
-from clinclust.stability.assess import Stability, Validation, assess_stability, validate_subtypes
+from clinclust.stability.assess import (
+    Invariance,
+    Stability,
+    Validation,
+    assess_invariance,
+    assess_stability,
+    validate_subtypes,
+)
 
-__all__ = ["Stability", "Validation", "assess_stability", "validate_subtypes"]
+__all__ = ["Invariance", "Stability", "Validation", "assess_invariance", "assess_stability", "validate_subtypes"]

@@ -70,6 +70,7 @@ def _sound_calls(folder):
         partial(cc.plots.plot_profile, **plotted),
         partial(cc.plots.plot_tree, model=model, ax=None),
         partial(cc.stability.assess_stability, **seeded, n_halves=1, n_jobs=1, progress=False, whole_procedure=False),
+        partial(cc.stability.assess_invariance, model=of_wider, frame=with_outcome, groups="fell"),
         partial(cc.drift.assess_drift, **seeded, new=frame.iloc[::2]),
         partial(
             cc.methods.compare_methods, **seeded, schema=schema, methods=["Mean shift"], n_resamples=1, progress=False
