@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
-from clinclust.comparisons.differences import compare_given_subtype
+from clinclust.stability.invariance import compare_given_subtype
 
 N, D, SAMPLES = 300, 10, 20
 RESULTS = Path(__file__).parent / "results" / "stability.md"

@@ -243,10 +243,7 @@ def _write_table(table: pd.DataFrame, out: Path | None, rows: str) -> None:
 
 
 def _say_and_write(
-    options: commands.OutcomesOptions | commands.CompareOptions | commands.ValidateOptions,
-    summary: Sequence[str],
-    table: pd.DataFrame,
-    rows: str,
+    options: commands.OutcomesOptions | commands.CompareOptions, summary: Sequence[str], table: pd.DataFrame, rows: str
 ) -> int:
     """Print a result, and write its table if there is a place for it."""
     say(*summary)
@@ -354,7 +351,10 @@ def run_validate(options: commands.ValidateOptions) -> int:
         table = read_table_of_model(options, model)
         with about_table(options.table):
             invariance = assess_invariance(model, table, options.groups)
-        return _say_and_write(options, invariance.summary.split("\n"), invariance.features, "rows")
+        say(*invariance.summary.split("\n"))
+        if options.out is not None:
+            _write_table(invariance.features, options.out, "rows")
+        return 0
     other = read_new_table(options, model)
     assert options.cohort is not None  # one of both is required
     cohort = read_second_table(options, options.cohort, model)

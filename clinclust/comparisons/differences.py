@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln, softmax, stdtr, stdtrit
+from scipy.special import gammaln, softmax, stdtr, stdtrit
 
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.schema import Feature
@@ -412,86 +412,3 @@ EFFECTS: dict[str, dict[str, Callable[[Side, Side], Effect]]] = {
     "rates": {"standardised_difference": standardised_mean, "ratio": ratio_of_means},
 }
 """The effect sizes of features, by the trait `effect_sizes` of their likelihoods and by name."""
-
-
-# Whether a column depends on the group of a subject, given the subtype, which is known up to chances.
-#
-# Level l with the score s_l has the share exp(a_kl + b_kg s_l) / Z_kg in subtype k and group g: groups tilt the
-# distributions of the subtypes (density ratios: Qin 1998, Biometrika 85, 619-630). Of certain subtypes, likelihood
-# ratios are those of logistic regressions of the group on subtype and score (Prentice and Pyke 1979, 66, 403).
-
-_MOST_LEVELS = 20  # of more values, the medians of so many bins of equal numbers
-_MOST_STEPS, _LEAST_GAIN = 1000, 1e-6  # of EM, in nats
-_ABSENT = -700.0  # a, of a level that no subject of a subtype has
-
-
-class GivenSubtype(NamedTuple):
-    """The tests of a column in n subjects: p uniform and non-uniform, the means by both models, shares of subtypes."""
-
-    n: int
-    is_compared: NDArray[np.bool_]  # (K,) the subtypes with enough subjects in each group
-    p: Floats  # (2,) NaN = too few
-    means: Floats  # (2, K, G)
-    shares: Floats  # (K, G)
-
-
-def compare_given_subtype(values: Floats, groups: Groups, labels: Groups, chances: Floats, fewest: int) -> GivenSubtype:
-    """Test by likelihood ratios whether values (N,), NaN = missing, depend on the group (N,), given the subtype.
-
-    Uniform: slopes b_g against none. Non-uniform: b_kg against b_g. Groups are 0 to G - 1, -1 = unknown. Subtypes with
-    fewer than `fewest` subjects in a group, by `labels` (N,), have no slopes; nothing is tested if fewer have another
-    than the commonest value. `chances` (N, K) are by other columns; shares of subtypes in groups are estimated.
-    """
-    rows, n_groups, n_subtypes = ~np.isnan(values) & (groups >= 0), int(groups.max()) + 1, chances.shape[1]
-    values, groups, chances, sizes = values[rows], groups[rows], chances[rows], np.zeros((n_subtypes, n_groups))
-    np.add.at(sizes, (labels[rows], groups), 1.0)
-    is_compared = sizes.min(axis=1) >= fewest
-    if not rows.any():
-        return GivenSubtype(0, is_compared, np.full(2, np.nan), np.zeros((2, *sizes.shape)), sizes)
-    levels, codes = np.unique(values, return_inverse=True)
-    if levels.size > _MOST_LEVELS:
-        ends = np.unique(np.quantile(values, np.arange(1, _MOST_LEVELS) / _MOST_LEVELS))
-        codes = np.unique(np.searchsorted(ends, values), return_inverse=True)[1]
-        levels = np.array([np.median(values[codes == code]) for code in range(codes.max() + 1)])
-    scores = (levels - levels[codes].mean()) / max(float(levels[codes].std()), 1e-300)
-    n_levels, n_compared = levels.size, int(is_compared.sum())
-    # Chances are in the order of the cells g L + l, to be summed cell by cell.
-    cells, places = groups * n_levels + codes, np.arange(sizes.size).reshape(sizes.shape)
-    chances = chances[np.argsort(cells, kind="stable")]
-    present, first, of_cell = np.unique(np.sort(cells), return_index=True, return_inverse=True)
-    base, slopes = np.zeros((n_subtypes, n_levels)), np.zeros((n_subtypes, n_groups))
-    shares, counts = slopes + 1.0 / n_subtypes, np.zeros((n_groups * n_levels, n_subtypes))
-
-    def tilt() -> Floats:
-        return np.asarray(softmax(base[:, None] + slopes[:, :, None] * scores, axis=2))
-
-    heights, means = [], []
-    for slope_of in (places - places.size, places % n_groups, places):  # EM goes on from the model before
-        free, height, tilted = np.where(is_compared[:, None], slope_of, -1), -np.inf, tilt()
-        for _ in range(_MOST_STEPS):
-            joint = chances * (shares[:, :, None] * tilted).reshape(n_subtypes, -1).T[present][of_cell]
-            total, before = joint.sum(axis=1, keepdims=True), height
-            height = float(np.log(total).sum())
-            if height - before < _LEAST_GAIN:
-                break
-            counts[present] = np.add.reduceat(joint / total, first, axis=0)
-            by_level = counts.T.reshape(tilted.shape)
-            sizes, observed = by_level.sum(axis=2), by_level.sum(axis=1)
-            shares, expected = sizes / np.maximum(sizes.sum(axis=0), 1e-300), np.einsum("kg,kgl->kl", sizes, tilted)
-            with np.errstate(divide="ignore", invalid="ignore"):  # proportional fitting of a
-                base = np.where(observed > 0.0, base + np.log(observed / expected), _ABSENT)
-            base -= base.max(axis=1, keepdims=True)
-            tilted = tilt()
-            mean, square = tilted @ scores, tilted @ scores**2  # a step of Newton for each slope
-            terms = by_level @ scores - sizes * mean, sizes * (square - mean**2)
-            score, information = (np.bincount(free[free >= 0], of[free >= 0], places.size + 1) for of in terms)
-            slopes = slopes + np.clip(score / np.maximum(information, 1e-9), -1.0, 1.0)[free]
-            tilted = tilt()
-        heights.append(height)
-        means.append(tilted @ levels)
-    # With q columns, the ratio is about n / (n - q) times chi-squared.
-    gains = 2.0 * np.diff(heights) * (1.0 - np.array([n_compared + 1, 2 * n_compared]) / values.size)
-    df = np.array([n_groups - 1, (n_compared - 1) * (n_groups - 1)])
-    is_testable = n_compared > 0 and values.size - np.bincount(codes).max() >= fewest
-    p = np.where((df > 0) & is_testable, chdtrc(df, np.maximum(gains, 0.0)), np.nan)
-    return GivenSubtype(values.size, is_compared, p, np.array(means[1:]), shares)

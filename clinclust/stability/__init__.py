@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from clinclust.stability.assess import (
-    Invariance,
-    Stability,
-    Validation,
-    assess_invariance,
-    assess_stability,
-    validate_subtypes,
-)
+from clinclust.stability.assess import Stability, Validation, assess_stability, validate_subtypes
+from clinclust.stability.invariance import Invariance, assess_invariance
 
 __all__ = ["Invariance", "Stability", "Validation", "assess_invariance", "assess_stability", "validate_subtypes"]

@@ -1,4 +1,4 @@
-"""Whether subtypes come out again, in samples and in another cohort, and are the same in groups of subjects."""
+"""Whether subtypes come out again: in samples of the cohort, and in another cohort."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arguments import accepting
-from clinclust.arrays import Array, Code, Labels, RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.associations.refit import merged, pose_as_fitted, refit_plan, search_clusters
-from clinclust.comparisons.differences import GivenSubtype, adjusted, compare_given_subtype
 from clinclust.data import WORDS
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.problem import Problem, probabilities
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.plan import Budget, Threads, interruptible, n_threads
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
-from clinclust.errors import InputError, on_one_line, refuse
+from clinclust.errors import InputError, refuse
 from clinclust.estimators.distinct_subtypes import as_asked
 from clinclust.estimators.fit import FEW_SUBJECTS
 from clinclust.estimators.fitting import Prepared, fit_by
@@ -31,8 +30,6 @@ from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import parameter_problems, seed_of
 from clinclust.estimators.settings import Settings, estimated_seconds, pose_for, rounded_duration, seconds_of_stability
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, cohort_problems, require_search
-from clinclust.files.cell_text import listed
-from clinclust.outcomes.columns import CohortColumns
 from clinclust.progress import SILENT, Progress
 from clinclust.schema import Feature
 from clinclust.schema.validation import kept_out
@@ -581,139 +578,3 @@ def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...])
             columns += [np.where(np.isnan(column), np.nan, column == level) for level in levels]
     table = pd.DataFrame(np.column_stack(columns))
     return ((table.groupby(labels).mean() - table.mean()) / table.std()).T
-
-
-# Are subtypes the same in every group of subjects, such as the sexes or sites? Each feature, given the subtype.
-
-_FEWEST = 10  # subjects of a group, and of a subtype in each group
-_DIFFERS = 0.05  # q below which a feature is said to differ
-_MOST_ROUNDS = 4  # in each, memberships are by the features that did not differ in the one before
-
-
-@dataclass(frozen=True, eq=False)
-class Invariance:
-    """Whether subtypes have the same features in all groups of a column; `assess_invariance` explains the tables.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> cc.stability.Invariance.__match_args__
-    ('features', 'shares', 'groups')
-    """
-
-    features: pd.DataFrame
-    shares: pd.DataFrame
-    groups: str
-
-    @property
-    def summary(self) -> str:
-        """The result in words: a line for the features, and one for each subtype."""
-        table, is_tested = self.features, self.features["q"].notna()
-        rows = table[table["q"] < _DIFFERS]
-        n, n_tested = rows["feature"].nunique(), table["feature"][is_tested].nunique()
-        shown = f"{n} of {n_tested} features {'was' if n == 1 else 'were'} shown to differ"
-        lines = [f"Given the subtype, {shown} between the groups of {self.groups}"]
-        lines[0] += ": " * bool(n) + "; ".join(rows["label"] + " (" + rows["direction"] + ")") + "."
-        if not is_tested.all():
-            lines.append(f"Not tested, with too few values or no other block: {listed(table['label'][~is_tested])}.")
-        for subtype, is_compared, *shares in self.shares.itertuples(index=False):
-            of_groups = zip(shares, self.shares.columns[2:].str.removeprefix("share_"), strict=True)
-            few = "" if is_compared else f" (not compared: fewer than {_FEWEST} subjects in a group)"
-            lines.append(f"Subtype {subtype}: {', '.join(f'{share:.1%} of {name}' for share, name in of_groups)}{few}.")
-        return "\n".join(map(on_one_line, lines))
-
-
-@accepting()
-def assess_invariance(model: SubtypeModel, frame: pd.DataFrame, groups: str) -> Invariance:
-    r"""Test whether features depend on the group of a subject, such as sex or site, given the subtype.
-
-    Groups may have other shares of the subtypes, but then the same features in each: measurement invariance, without
-    differential item functioning (Masyn 2017, Structural Equation Modeling 24, 180-197). Likelihood ratios compare
-    three models of a feature, of any distribution in a subtype: no effect of groups; odds of higher values multiplied
-    by one number in a group (uniform); by one in each subtype. Subjects count by their membership, in the mixture that
-    EM finds from the clusters, given features outside the `block` of this one that do not differ themselves: assigned
-    members depend on the group where shares do. CohortError is raised if `frame`, the table of the fit, does not fit
-    the schema, ValueError if it is another one, no MAP-DP search made the model, or `groups`, a column that had no part
-    in the subtypes, with at least 10 subjects a group, cannot be used.
-
-    `features` has a row for each feature, two with a spike or limit, one for each level without order: `n` subjects,
-    `p_uniform`, `p_non_uniform`, and `q`, the smaller of both after Benjamini and Hochberg (1995). `difference`, of the
-    means of the two groups farthest apart, is in SDs of all, or of the share of a level; `direction` says which: on
-    average over the subtypes or, where p_non_uniform is the smaller, in the subtype where it is largest. Subtypes with
-    fewer than 10 values in a group take no part. `shares` has for each subtype whether it is `compared`, and its
-    estimated share of each group.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail, is_man = rng.random((2, 400)) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(30 - 16 * frail, 3)})
-    >>> frame["height"] = rng.normal(165 - 20 * frail + 12 * is_man, 6)
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> frame["sex"] = np.where(is_man, "men", "women")
-    >>> print(cc.stability.assess_invariance(model, frame, "sex").summary.split("\n")[0])
-    Given the subtype, 1 of 3 features was shown to differ between the groups of sex: height (higher in men).
-    """
-    fit, columns = require_search(model, "assess_invariance"), CohortColumns.read(model, frame)
-    columns.check(1, [groups], "groups")
-    cells = pd.Series(columns.cells(groups, "groups"), dtype="string")
-    sizes = cells.value_counts()
-    small = listed(f"{name!r} has {size}" for name, size in sizes.items() if size < _FEWEST)
-    if len(cells) and (small or len(sizes) < 2):
-        needs = f"two or more values, of at least {_FEWEST} subjects each; {small or 'it has no other'}"
-        columns.problems.append(f"groups: {groups!r} needs {needs}")
-    refuse(columns.problems)
-    names, labels, values = sorted(sizes.index), columns.cohort.labels, columns.cohort.usual_values()
-    group, clusters = pd.Categorical(cells, names).codes.astype(np.int64), fit.clusters_.softened(values)
-    parts = sorted(clusters.encoding.features, key=lambda part: model.schema_.names.index(part.column))
-
-    def find_chances(left_out: set[str]) -> Array:
-        without = values | dict.fromkeys(left_out, np.full(labels.size, np.nan))
-        return probabilities(fit.subtypes_.log_summed(clusters.scores(without, coarsened=True))[:, :-1])
-
-    table, differing = pd.DataFrame(), set[str]()
-    for _ in range(_MOST_ROUNDS):
-        rows = list[dict[str, Any]]()
-        for part in parts:
-            unused = {part.column, *differing}
-            left_out = {it.name for it in parts if it.column in unused or it.block == part.block is not None}
-            chances, is_known = find_chances(left_out), len(left_out) < len(parts)
-            for how, column in (
-                _columns_of(part, values[part.name]) if is_known else [("", np.full(group.size, np.nan))]
-            ):
-                test = compare_given_subtype(column, group, labels, chances, _FEWEST)
-                rows.append({"feature": part.column, "label": part.title} | _describe(test, how, names, model.codes_))
-        table, before = pd.DataFrame(rows), differing
-        table["q"] = np.fmin(*adjusted(table[["p_uniform", "p_non_uniform"]].to_numpy()).T)
-        differing = set(table[table["q"] < _DIFFERS].nsmallest(len(parts) // 2, "q")["feature"])
-        if differing == before:
-            break
-    left_out = {part.name for part in parts if part.column in differing}
-    of_all = compare_given_subtype(np.zeros(labels.size), group, labels, find_chances(left_out), _FEWEST)
-    shares = {f"share_{name}": of_all.shares[:, place] for place, name in enumerate(names)}
-    by_subtype = pd.DataFrame({"subtype": model.codes_, "compared": of_all.is_compared} | shares)
-    return Invariance(table, by_subtype, groups)
-
-
-def _columns_of(part: Feature, column: Array) -> list[tuple[str, Array]]:
-    """Return the tested columns of a feature (N,), each with what a higher value is called."""
-    if not part.traits.is_share:
-        return [("higher", column / np.nanstd(column))]
-    levels = list(enumerate(part.levels or ("no", "yes")))[part.traits.is_yes_no :]
-    return [(f"more often {name}", np.where(np.isnan(column), np.nan, column == code)) for code, name in levels]
-
-
-def _describe(test: GivenSubtype, how: str, names: list[str], codes: list[Code]) -> dict[str, Any]:
-    row = {"n": test.n, "p_uniform": test.p[0], "p_non_uniform": test.p[1]}
-    if np.isnan(test.p[0]):
-        return row | {"difference": np.nan, "direction": None}
-    of_subtypes, compared = test.means[:, test.is_compared], np.flatnonzero(test.is_compared)
-    means, where = of_subtypes[0].mean(axis=0), ""
-    if test.p[1] < test.p[0]:
-        place = int(np.ptp(of_subtypes[1], axis=1).argmax())
-        means, where = of_subtypes[1][place], f"in subtype {codes[compared[place]]} "
-    than = f" than in {names[means.argmin()]}" if len(names) > 2 else ""
-    return row | {"difference": np.ptp(means), "direction": f"{where}{how} in {names[means.argmax()]}{than}"}

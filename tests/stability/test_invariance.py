@@ -9,8 +9,8 @@ from scipy.stats import chi2
 
 import clinclust as cc
 from clinclust.cli import main
-from clinclust.comparisons.differences import compare_given_subtype
 from clinclust.errors import InputError
+from clinclust.stability.invariance import compare_given_subtype
 
 SHARES = {"f": (0.5, 0.3, 0.2), "m": (0.2, 0.3, 0.5)}
 MEANS = np.random.default_rng(3).normal(0.0, 1.3, (3, 6))

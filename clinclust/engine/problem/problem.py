@@ -363,8 +363,6 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
 
 # The clusters of a fitted model: scores of the fitted subjects and of new subjects.
 
-_MOST_STEPS, _STILL = 200, 1e-5  # of EM; the largest change of a share when it ends
-
 
 @dataclass(frozen=True)
 class Clusters:
@@ -434,30 +432,6 @@ class Clusters:
         scores -= np.log(self.sizes.sum() + model.concentration)
         return np.asarray(scores / self.temperature if coarsened else scores, dtype=np.float64)
 
-    def softened(self, values: Mapping[str, Array]) -> Clusters:
-        """Return the mixture that EM finds from the clusters: subjects of the fit count with their memberships.
-
-        A partition cuts the distributions of clusters that overlap: features then depend on each other inside them.
-        """
-        columns = (self.columns_of(index, values) for index in range(len(self.encoding.features)))
-        pairs = zip(self.encoding.likelihoods, columns, strict=True)
-        statistics = np.hstack([likelihood.statistics_of_block(column) for likelihood, column in pairs])
-        clusters = replace(self, temperature=1.0)
-        for _ in range(_MOST_STEPS):
-            membership, before = probabilities(clusters.scores(values, coarsened=True)[:, :-1]), clusters.sizes
-            sums = np.einsum("nk,ns->ks", membership, statistics)
-            clusters = replace(clusters, sizes=membership.sum(axis=0), statistics=sums)
-            if np.abs(clusters.sizes - before).max() < _STILL * len(membership):
-                break
-        return clusters
-
-    def columns_of(self, feature: int, values: Mapping[str, Array]) -> Array:
-        """Return the standardised values of a feature, the last column, after those before it in its block, (n, l)."""
-        n_before = self.encoding.likelihoods[feature].n_before
-        centres, scales = self.encoding.standards_of(feature, n_before)
-        members = self.encoding.features[feature - n_before : feature + 1]
-        return np.asarray((np.column_stack([values[member.name] for member in members]) - centres) / scales)
-
     def posteriors(self, feature: int) -> Array:
         """Return the encoded posterior hyperparameters of one feature in every cluster; last, its prior, (K + 1, P)."""
         theta, sums = self.of_feature(feature)
@@ -522,9 +496,11 @@ def log_predictives(
     prior predictive. `labels` (n,) are the clusters that judge; K is the empty one. The `left_out` values (D, n) are
     taken from the statistics of the cluster first, because these hold them.
     """
-    terms = []
-    for index, likelihood in enumerate(clusters.encoding.likelihoods):
-        columns = clusters.columns_of(index, values)
+    encoding, terms = clusters.encoding, []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        before = encoding.features[index - likelihood.n_before : index]
+        centres, scales = encoding.standards_of(index, likelihood.n_before)
+        columns = (np.column_stack([values[member.name] for member in (*before, feature)]) - centres) / scales
         # Given features one of which is missing, the value takes no part.
         column = np.where(np.isnan(columns).any(axis=1), np.nan, columns[:, -1])
         theta, sums = clusters.factor_of(index)
