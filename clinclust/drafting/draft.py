@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,11 +37,11 @@ from clinclust.drafting.column import (
 )
 from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
-from clinclust.drafting.roles import assign_roles
+from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, means_missing, plain_text, words_of
+from clinclust.files.notation import Marks, divided, marks_of, means_missing, name_words, plain_text, words_of
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -319,6 +320,7 @@ def draft_schema(
             if block is not None and blocks.setdefault(block_key(block), block) != block:
                 draft.extend(block=blocks[block_key(block)])
         _note_empty_forms(drafted)
+        _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
         schema = FeatureSchema([draft.feature for draft in drafted], rows=None if chosen is None else chosen.choice)
@@ -360,28 +362,63 @@ _OFF = data("roles")["redcap"]["off"]
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
     """Tell of check boxes of REDCap that are all 0 where their form was not completed: no answer looks like no.
 
-    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them is the state of their form,
-    ``history_complete``.
+    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them are the other fields of their form,
+    and the column of its state, ``history_complete``. Without this column, two fields tell that are empty in the same
+    rows: some of those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
     """
-    boxes = defaultdict[str, list[DraftedColumn]](list)
-    for state in drafted:
-        if match := _BOX.fullmatch(state.column.name):
-            boxes[match["question"]].append(state)
-        if not state.column.name.endswith("_complete"):
+    boxes: dict[str, list[DraftedColumn]] = {}
+    for draft, after in zip_longest(drafted, drafted[1:]):
+        name, is_empty = draft.column.name, draft.column.codes < 0
+        if match := _BOX.fullmatch(name):
+            boxes.setdefault(match["question"], []).append(draft)
             continue
-        for of_question in boxes.values():
+        is_state = name.endswith("_complete")
+        if not is_state and (after is None or not is_empty.any() or (is_empty != (after.column.codes < 0)).any()):
+            continue
+        for question, of_question in list(boxes.items()):
             without_tick = np.logical_and.reduce([_is_off(box.column) for box in of_question])
-            n = (without_tick & ((state.column.codes < 0) | _is_off(state.column))).sum()
-            if 0 < n < without_tick.size:
+            in_form = without_tick & (is_empty | (_is_off(draft.column) & is_state))
+            n, n_empty = in_form.sum(), is_empty.sum()
+            is_told = not in_form.all() if is_state else _LIMITS.fewest_empty <= n_empty == n < without_tick.sum()
+            if n > 0 and is_told:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
-                for box in of_question:
-                    box.extend(LOOKS["empty_form"].format(n=n, boxes=names, off=off, form=state.column.name))
-        boxes.clear()
+                shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
+                for box in boxes.pop(question):
+                    box.extend(LOOKS["empty_form"].format(n=n, **shown))
+        boxes = {} if is_state else boxes
 
 
 def _is_off(column: Column) -> NDArray[np.bool_]:
     off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
     return np.asarray(off[column.codes], dtype=bool)
+
+
+_SIDES = frozenset(data("roles")["sides"]["words"])
+
+
+def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
+    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
+
+    The columns are called alike but for a number or a side, and rise with each other.
+    """
+    groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
+    for draft in drafted:
+        words = name_words(draft.column.name)
+        stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
+        if draft.is_number and len(stem) < len(words) and set(draft.proposal.fields) <= {"likelihood", "transform"}:
+            groups.setdefault(stem, []).append(draft)
+    for group in groups.values():
+        kinds = Counter(tuple(sorted(draft.proposal.fields.items())) for draft in group)
+        if len(kinds) < 2 or not all(rise_together(group[0], draft) for draft in group[1:]):
+            continue
+        fields = dict(kinds.most_common(1)[0][0])
+        if min(draft.column.numbers.min() for draft in group) <= 0.0:
+            fields.pop("transform", None)
+        reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
+        change = partial(replace, fields=fields, reason=reason, probability=1.0, otherwise="")
+        for draft in group:
+            if draft.proposal.fields != fields:
+                draft.make(partial(change, draft.proposal))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -95,8 +95,12 @@ def form(n=120):
     return frame, boxes, is_empty
 
 
-def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_repairs_them():
+@pytest.mark.parametrize("has_state", [True, False])
+def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_repairs_them(has_state):
     frame, boxes, is_empty = form()
+    if not has_state:  # the other fields of the form tell
+        frame["dose"] = frame["since"] = np.where(is_empty, None, np.arange(len(frame)) % 9)
+        frame = frame.drop(columns="history_complete")
     schema = draft_schema(frame)
     assert all(f"in {is_empty.sum()} rows" in schema.comments[name] for name in boxes)
     assert "LOOK" not in schema.comments["hb"]
@@ -104,3 +108,10 @@ def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_r
     local = {"frame": frame.astype(str)}
     exec(repair, local)
     assert local["frame"][boxes].isna().all(axis=1).tolist() == is_empty.tolist()
+
+
+def test_fields_asked_of_those_who_ticked_a_box_only_say_nothing_of_the_boxes():
+    frame, boxes, _ = form()
+    frame["dose"] = frame["since"] = np.where((frame[boxes] == 0).all(axis=1), None, np.arange(len(frame)) % 9)
+    schema = draft_schema(frame.drop(columns="history_complete"))
+    assert not any("no box" in schema.comments[name] for name in boxes)

@@ -220,3 +220,20 @@ def test_what_cannot_be_seen_makes_no_second_level():
         pd.DataFrame({"x": ["mild"] * 9 + ["mi\u00adld"] * 2 + ["severe\u200b"] * 5 + ["severe"] * 6})
     )
     assert sorted(schema["x"].levels) == ["mild", "severe"]
+
+
+def test_one_measurement_in_several_columns_has_one_likelihood_and_others_keep_theirs():
+    rng = np.random.default_rng(7)
+    hearing = rng.normal(20, 9, 300)
+    ears = {f"AC500_{side}": (hearing + rng.normal(0, 4, 300)).round().clip(-5) for side in ("left", "right")}
+    ears |= {"AC250_left": np.exp(hearing / 20 + rng.normal(0, 0.1, 300)).round(1) * 5}
+    ears |= {"AC1000_left": (hearing + rng.normal(0, 4, 300)).round().clip(1)}
+    schema = draft_schema(pd.DataFrame(ears))
+    assert len({(schema[name].likelihood, schema[name].transform) for name in ears}) == 1
+    apart = {
+        "m0x": rng.normal(5, 1, 300).round(2),
+        "m1x": rng.poisson(2, 300),
+        "m2x": np.exp(rng.normal(1, 1, 300)).round(2),
+    }
+    schema = draft_schema(pd.DataFrame(apart))
+    assert len({(schema[name].likelihood, schema[name].transform) for name in apart}) == 3
