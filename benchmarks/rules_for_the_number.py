@@ -41,7 +41,7 @@ def stable(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> Labels:
     for n_clusters in range(tree.n_subtypes, 1, -1):
         labels = tree.subtype_of(n_clusters)[tree.labels]
         jaccard = [
-            _most_alike(labels[rows], other.cut(min(n_clusters, other.n_subtypes)), n_clusters)
+            _most_alike(labels[rows], other.subtype_of(min(n_clusters, other.n_subtypes))[other.labels], n_clusters)
             for rows, other in zip(drawn, again, strict=True)
         ]
         if np.mean(jaccard, axis=0).min() >= _LEAST_JACCARD:
