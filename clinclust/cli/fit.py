@@ -287,8 +287,8 @@ def list_next(options: commands.TableOptions, model: Path, findings: Findings | 
         others = {role: tuple(name for name in names if name != near[0].name) for role, names in others.items()}
         described = (commands.TableOptions, commands.SchemaOptions, commands.RoleOptions)
         repeated = (*described, commands.SearchOptions, commands.FitReportOptions)
-        more = (*option_words(flag_of(near[0].role), join_names(near[0].name)), "--out", f"{model}-2")
-        steps["beyond"] = next_command("fit", replace(options, **others), *more, repeated=repeated)
+        more = (*option_words(flag_of(near[0].role), join_names(near[0].name)), "--out")
+        steps["beyond"] = next_command("fit", replace(options, **others), *more, Path(f"{model}-2"), repeated=repeated)
     return steps
 
 
@@ -536,8 +536,8 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
     page, schema = options.out / "subtypes.html", options.out / outputs.SCHEMA
     if isinstance(options, commands.StartOptions) and page.exists():
         say(f"The report is {page}; open it in a browser.")
-        stated, more = replace(options.stated, schema=None, out=None), ("--schema", schema, "--out", f"{options.out}-2")
-        say(f"after editing {schema} in Excel: {next_command('start', stated, *more)}")
+        stated, more = replace(options.stated, schema=None, out=None), (schema, "--out", Path(f"{options.out}-2"))
+        say(f"after editing {schema} in Excel: {next_command('start', stated, '--schema', *more)}")
         if not options.no_open and sys.stdout.isatty():
             webbrowser.open(page.absolute().as_uri())
     say_next_step(findings, list_next(options, options.out, findings))
