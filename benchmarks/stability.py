@@ -135,7 +135,7 @@ def compare_sexes(n_cohorts: int, shift: float) -> str:
         table = cc.stability.assess_invariance(model, frame, "sex").features
         certain, sex = np.eye(3)[model.labels_], (frame["sex"] == "m").to_numpy(dtype=np.int64)
         columns = [frame[name].to_numpy() for name in schema.names]
-        naive = [compare_given_subtype(column, sex, model.labels_, certain, 10).p for column in columns]
+        naive = [compare_given_subtype(column, sex, model.labels_, certain).p for column in columns]
         others, is_low = table.iloc[1:], np.array(naive)[1:] < 0.05
         both = [(others[name] < 0.05).mean() for name in ("p_uniform", "p_non_uniform")]
         is_named = table["q"] < 0.05

@@ -191,14 +191,14 @@ class TableRead:
 
     def find_column(self, wanted: str) -> int | str:
         """Return the place of the column that a name or ``#7``, its number in the file, means, or what is wrong."""
-        names = self.names
-        same = [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+        names, numbered = self.names, [f"#{place}" for place in self.places]
+        alike = [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+        same = [at for at in alike if names[at] == wanted] or alike
         if len(same) == 1:
             return same[0]
-        if same:
-            ways = listed(quoted(f"#{self.places[at]}") for at in same)
-            return f"there are {len(same)} columns {quoted(wanted)}: say one of {ways}"
-        if wanted in (numbered := [f"#{place}" for place in self.places]):
+        if ways := [quoted(numbered[at]) for at in same]:
+            return f"there are {len(ways)} columns {quoted(wanted)}: say one of {listed(ways)}"
+        if wanted in numbered:
             return numbered.index(wanted)
         return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
 

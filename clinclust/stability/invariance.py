@@ -47,7 +47,8 @@ class Invariance:
         rows = table[table["q"] < _DIFFERS]
         n, n_tested = rows["feature"].nunique(), table["feature"][is_tested].nunique()
         shown = f"{n} of {n_tested} features {'was' if n == 1 else 'were'} shown to differ"
-        lines = [f"Given the subtype, {shown} between the groups of {self.groups}"]
+        shown = f"{shown if n_tested else 'no feature could be compared'} between the groups of {self.groups}"
+        lines = [f"Given the subtype, {shown}"]
         lines[0] += ": " * bool(n) + "; ".join(rows["label"] + " (" + rows["direction"] + ")") + "."
         if not is_tested.all():
             lines.append(f"Not tested, with too few values or no other block: {listed(table['label'][~is_tested])}.")
@@ -116,9 +117,8 @@ def assess_invariance(model: SubtypeModel, frame: pd.DataFrame, groups: str) -> 
             unused, block = {part.column, *differing}, part.block
             left_out = {other.name for other in parts if other.column in unused or other.block == block is not None}
             chances, untested = find_chances(left_out), [("", np.full(group.size, np.nan))]
-            columns_of_part = _columns_of(part, values[part.name]) if len(left_out) < len(parts) else untested
-            for how, column in columns_of_part:
-                test = compare_given_subtype(column, group, labels, chances, _FEWEST)
+            for how, column in _columns_of(part, values[part.name]) if len(left_out) < len(parts) else untested:
+                test = compare_given_subtype(column, group, labels, chances)
                 rows.append({"feature": part.column, "label": part.title} | _describe(test, how, names, model.codes_))
         table, before = pd.DataFrame(rows), differing
         table["q"] = np.fmin(*adjusted(table[["p_uniform", "p_non_uniform"]].to_numpy()).T)
@@ -126,7 +126,7 @@ def assess_invariance(model: SubtypeModel, frame: pd.DataFrame, groups: str) -> 
         if differing == before:
             break
     left_out = {part.name for part in parts if part.column in differing}
-    of_all = compare_given_subtype(np.zeros(labels.size), group, labels, find_chances(left_out), _FEWEST)
+    of_all = compare_given_subtype(np.zeros(labels.size), group, labels, find_chances(left_out))
     shares = {f"share_{name}": of_all.shares[:, place] for place, name in enumerate(names)}
     by_subtype = pd.DataFrame({"subtype": model.codes_, "compared": of_all.is_compared} | shares)
     return Invariance(table, by_subtype, groups)
@@ -201,17 +201,17 @@ class GivenSubtype(NamedTuple):
     shares: Array  # (K, G)
 
 
-def compare_given_subtype(values: Array, groups: Labels, labels: Labels, chances: Array, fewest: int) -> GivenSubtype:
+def compare_given_subtype(values: Array, groups: Labels, labels: Labels, chances: Array) -> GivenSubtype:
     """Test by likelihood ratios whether values (N,), NaN = missing, depend on the group (N,), given the subtype.
 
-    Uniform: slopes b_g against none. Non-uniform: b_kg against b_g. Labels are 0 to G - 1, -1 = unknown. Subtypes with
-    fewer than `fewest` subjects in a group, by `labels` (N,), have no slopes; nothing is tested if fewer have another
-    than the commonest value. `chances` (N, K) are by other columns; shares of subtypes in groups are estimated.
+    Uniform: slopes b_g against none. Non-uniform: b_kg against b_g. Groups are 0 to G - 1, -1 = unknown. Subtypes with
+    fewer than 10 subjects in a group, by `labels` (N,), have no slopes; nothing is tested if fewer have another than
+    the commonest value. `chances` (N, K) are by other columns; shares of subtypes in groups are estimated.
     """
     rows, n_groups, n_subtypes = ~np.isnan(values) & (groups >= 0), int(groups.max()) + 1, chances.shape[1]
     values, groups, chances, sizes = values[rows], groups[rows], chances[rows], np.zeros((n_subtypes, n_groups))
     np.add.at(sizes, (labels[rows], groups), 1.0)
-    is_compared = sizes.min(axis=1) >= fewest
+    is_compared = sizes.min(axis=1) >= _FEWEST
     if not rows.any():
         return GivenSubtype(0, is_compared, np.full(2, np.nan), np.zeros((2, *sizes.shape)), sizes)
     levels, codes = np.unique(values, return_inverse=True)
@@ -258,6 +258,6 @@ def compare_given_subtype(values: Array, groups: Labels, labels: Labels, chances
     # With q columns, the ratio is about n / (n - q) times chi-squared.
     gains = 2.0 * np.diff(heights) * (1.0 - np.array([n_compared + 1, 2 * n_compared]) / values.size)
     df = np.array([n_groups - 1, (n_compared - 1) * (n_groups - 1)])
-    is_testable = n_compared > 0 and values.size - np.bincount(codes).max() >= fewest
+    is_testable = n_compared > 0 and values.size - np.bincount(codes).max() >= _FEWEST
     p = np.where((df > 0) & is_testable, chdtrc(df, np.maximum(gains, 0.0)), np.nan)
     return GivenSubtype(values.size, is_compared, p, np.array(means[1:]), shares)
