@@ -6,17 +6,17 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import compress, permutations
+from operator import itemgetter
 from types import SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, softmax
+from scipy.special import softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
@@ -45,56 +45,40 @@ from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT, without_far_values
 from clinclust.schema.feature import Feature
 
 _LIMITS = SimpleNamespace(**data("drafting")["kinds"])
 
-# How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
+# How probable the numbers of a column are under a likelihood, on the grid on which they are written.
 #
-# A number that is written as 1.3 is any value that rounds to it. So the probability of the interval, and not a density,
-# is compared between continuous and discrete distributions. With g the step of the grid of all numbers,
-#
-#     log p(x | kind) = sum_i log P(x_i - g / 2 <= X < x_i + g / 2 | estimates) - (number of parameters) / 2 * log n,
-#
-# where the second term approximates the integral over the parameters (Schwarz 1978, Annals of Statistics 6).
-
-_TINY = 1e-300
-_SCALES = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_scale)
-_COUNTS = tuple(name for name, likelihood in REGISTRY.items() if likelihood.is_count)
+# A number that is written as 1.3 is any value that rounds to it: the density of a measurement times the step of the
+# grid is compared with the probability of a count or of a level. The parameters are integrated out.
 
 
 class Numbers(NamedTuple):
     """The numbers of a column on their grid."""
 
+    subjects: Array  # (n,) of each subject, sorted
     values: Array  # (m,) distinct, sorted
-    counts: Array  # (m,) of subjects
+    counts: NDArray[np.int64]  # (m,) of subjects
     step: float
 
-    @property
-    def are_whole(self) -> bool:
-        """Whether all numbers are whole."""
-        return bool((self.values % 1.0 == 0.0).all())
 
-    def in_subjects(self) -> Array:
-        """Return the number of each subject, (n,)."""
-        return np.repeat(self.values, self.counts.astype(np.int64))
-
-
-def numbers_on_grid(values: Array, counts: Array) -> Numbers:
-    """Return numbers (m,) with their counts (m,) on the grid on which they are written.
+def numbers_on_grid(subjects: Array) -> Numbers:
+    """Return numbers (n,) on the grid on which they are written.
 
     >>> import numpy as np
     >>> from clinclust.drafting.kinds import numbers_on_grid
-    >>> numbers_on_grid(np.array([0.5, 1.0, 2.5]), np.ones(3)).step
+    >>> numbers_on_grid(np.array([0.5, 1.0, 2.5])).step
     0.5
     """
-    distinct, place = np.unique(values, return_inverse=True)
-    summed = np.bincount(place, weights=counts, minlength=distinct.size).astype(np.float64)
-    largest = float(np.abs(distinct).max(initial=1.0))  # of 15 digits
-    unit = step_of(distinct) or 10.0 ** max(-_LIMITS.most_decimals, math.ceil(math.log10(largest)) - 15)
-    gaps = np.diff(np.rint(np.clip(distinct / unit, -(2.0**52), 2.0**52)).astype(np.int64))
-    return Numbers(distinct, summed, float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) * unit)
+    values, counts = np.unique(subjects, return_counts=True)
+    largest = float(np.abs(values).max(initial=1.0))  # of 15 digits
+    unit = step_of(values) or 10.0 ** max(-_LIMITS.most_decimals, math.ceil(math.log10(largest)) - 15)
+    gaps = np.diff(np.rint(np.clip(values / unit, -(2.0**52), 2.0**52)).astype(np.int64))
+    return Numbers(np.sort(subjects), values, counts, max(int(np.gcd.reduce(gaps)), 1) * unit)
 
 
 def step_of(values: Array) -> float:
@@ -106,56 +90,31 @@ def step_of(values: Array) -> float:
     return 0.0
 
 
-def log_probabilities(numbers: Numbers) -> dict[str, float]:
-    """Return the log probability of the numbers under each kind of distribution that can have them.
-
-    ``levels``: a probability for each number that occurs, if they are few. ``gaussian``, ``log`` (lognormal),
-    ``exponential``. ``poisson``, ``geometric``, ``negative_binomial`` by the evidence of the likelihood, if the numbers
-    are whole and not negative; those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``,
-    ``spike_high_gaussian``, ``spike_high_log``: the lowest or highest number has a probability of its own.
-    """
-    values, counts = numbers.values, numbers.counts
-    n, kinds = float(counts.sum()), dict[str, tuple[float, int]]()  # each with its number of parameters
-    if values.size <= _LIMITS.most_levels:
-        kinds["levels"] = float((counts * np.log(counts / n)).sum()), values.size - 1
-    kinds |= {name: (value, 2) for name, value in _log_normals(values, counts, numbers.step)}
-    if values[0] >= 0.0:
-        # In steps of the grid, exponential numbers x of mean m are geometric: sum of -x log(1 + 1/m) - log(1 + m).
-        mean = max(float((values * counts).sum() / n) / numbers.step, _TINY)
-        kinds[Exponential.name] = -n * (mean * math.log1p(1.0 / mean) + math.log1p(mean)), 1
-    for spike, end in (("spike_low", 0), ("spike_high", -1)):
-        if values.size > 3 and counts[end] >= _LIMITS.fewest_at_spike:
-            mass = counts[end] * math.log(counts[end] / n) + (n - counts[end]) * math.log1p(-counts[end] / n)
-            rest = _log_normals(np.delete(values, end), np.delete(counts, end), numbers.step)
-            kinds |= {f"{spike}_{name}": (mass + value, 3) for name, value in rest}
-    scores = {name: value - 0.5 * n_parameters * math.log(n) for name, (value, n_parameters) in kinds.items()}
-    if numbers.are_whole and values[0] >= 0.0:
-        starts, subjects = {0.0, float(values[0] == 1.0)}, numbers.in_subjects()
-        scores |= {name: max(_log_evidence(name, subjects - start) for start in starts) for name in _COUNTS}
-    return scores
+def log_probability(values: Array, step: float, fields: dict[str, Any]) -> float:
+    """Return the log probability of numbers (n,) on a grid under the likelihood, transform and spike of a feature."""
+    if "spike" in fields:
+        rest = {name: value for name, value in fields.items() if name != "spike"}
+        is_equal = values == fields["spike"]
+        return _evidence(Bernoulli.name, is_equal.astype(float)) + log_probability(values[~is_equal], step, rest)
+    if fields["likelihood"] == Exponential.name:  # in steps of the grid they are geometric
+        return _evidence(Geometric.name, np.rint(values / step))
+    n_steps = values.size * math.log(step)
+    if "transform" in fields:
+        return _evidence(Gaussian.name, np.log(values)) - float(np.log(values).sum()) + n_steps
+    return _evidence(Gaussian.name, values) + n_steps
 
 
-def _log_normals(values: Array, counts: Array, step: float) -> Iterator[tuple[str, float]]:
-    """Yield the log probability of values (m,) in so many subjects, and of their logarithms if all are positive."""
-    low, high = values - step / 2.0, values + step / 2.0
-    yield Gaussian.name, _log_normal(values, counts, low, high)
-    if values[0] > 0.0:
-        yield "log", _log_normal(np.log(values), counts, np.log(np.maximum(low, _TINY)), np.log(high))
-
-
-def _log_normal(values: Array, counts: Array, low: Array, high: Array) -> float:
-    mean = np.average(values, weights=counts)
-    deviation = float(np.sqrt(max(np.average((values - mean) ** 2, weights=counts), _TINY)))
-    low, high = (low - mean) / deviation, (high - mean) / deviation
-    low, high = np.where(low > 0.0, -high, low), np.where(low > 0.0, -low, high)  # lower tails are exact
-    log_shares = log_ndtr(high) + np.log(-np.expm1(log_ndtr(low) - log_ndtr(high)))
-    return float((counts * np.fmax(log_shares, math.log(_TINY))).sum())
-
-
-def _log_evidence(name: str, values: Array, **fields: Any) -> float:
+def _evidence(likelihood: str, values: Array, **fields: Any) -> float:
     """Return the log marginal probability of values (n,) under a likelihood; -inf if it cannot be computed."""
-    evidence = REGISTRY[name].of(Feature(name="x", likelihood=name, **fields)).evidence(values)
+    evidence = REGISTRY[likelihood].of(Feature(name="x", likelihood=likelihood, **fields)).evidence(values)
     return evidence if np.isfinite(evidence) else -math.inf
+
+
+def _most_probable(trait: str, values: Array, **fields: Any) -> tuple[float, dict[str, Any]]:
+    """Return the evidence of values (n,) under the best of the likelihoods with a trait, and the fields of it."""
+    names = [name for name, likelihood in REGISTRY.items() if getattr(likelihood, trait)]
+    evidence, name = max((_evidence(name, values, **fields), name) for name in names)
+    return evidence, {"likelihood": name, **fields}
 
 
 # The kinds that the numbers of a column may be, by the probability of the values and by what clinical tables hold.
@@ -164,84 +123,80 @@ def _log_evidence(name: str, values: Array, **fields: Any) -> float:
 # large are mostly counts, and numbers that are large compared with their grid are mostly measurements. The constants
 # were set on annotated tables of the field (`benchmarks/drafting.py`).
 
-_MEASUREMENTS: dict[str, dict[str, Any]] = {
-    Gaussian.name: {"likelihood": Gaussian.name},
-    "log": {"likelihood": Gaussian.name, "transform": "log"},
-    Exponential.name: {"likelihood": Exponential.name},
-}
-_LEAST = {Gaussian.name: -math.inf, "log": _TINY, Exponential.name: 0.0}
+_MEASUREMENTS: tuple[tuple[dict[str, Any], str, float], ...] = (  # fields, their words, and the least number
+    ({"likelihood": Gaussian.name}, Gaussian.name, -math.inf),
+    ({"likelihood": Gaussian.name, "transform": "log"}, f"right-skewed, {Gaussian.name} on the log scale", 1e-300),
+    ({"likelihood": Exponential.name}, Exponential.name, 0.0),
+)
 
 
 class Kind(NamedTuple):
     """One kind that a column may be."""
 
-    name: str  # ``scale``, ``count`` or ``measurement``
-    fields: dict[str, Any]  # of the feature
     score: float  # log probability, up to a constant
+    fields: dict[str, Any]  # of the feature
+    what: str
 
 
-def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
-    """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
-    subjects = numbers.in_subjects()
+def kinds_of_numbers(numbers: Numbers, levels: Sequence[str] = ()) -> list[Kind]:
+    """Return the kinds of numbers with at least three values, the most probable first; a scale has the levels."""
+    subjects, low, top, n_levels = numbers.subjects, numbers.values[0], numbers.values[-1], numbers.values.size
     # Of many subjects, some evenly spaced in their order are judged, with the lowest and the highest.
-    places = np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _LIMITS.most)).astype(np.int64)
-    usual = without_far_values(subjects[places])  # numbers so far from the others must be errors of entry
-    values, counts = np.unique(usual if np.unique(usual).size > 2 else subjects[places], return_counts=True)
-    scores = log_probabilities(Numbers(values, counts.astype(np.float64), numbers.step))
-    kinds = [_best_measurement(numbers, scores)]
-    low = float(numbers.values[0])
-    above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
-    median = above_zero if above_zero > _LIMITS.large else float(np.median(subjects))
-    # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
-    is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
-    longer = ("log", "spike_low_log") if is_joined else ()
-    of_counts = [scores[name] for name in (*_COUNTS, *longer) if name in scores and numbers.are_whole]
-    if of_counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
-        starts = _LIMITS.count_from if low > 1.0 else 0.0
-        prior = _LIMITS.count_slope * float(np.log(_LIMITS.count_below / (1.0 + median))) - starts
-        kinds.append(Kind("count", {}, _LIMITS.temper * max(of_counts) + prior))
-    n_levels = numbers.values.size
-    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):
-        n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
-        starts = _LIMITS.from_0_or_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
-        prior = _LIMITS.scale + starts - _LIMITS.each_level * n_levels - _LIMITS.gap * n_gaps / n_levels
-        kinds.append(Kind("scale", {}, _LIMITS.temper * scores["levels"] + prior))
+    judged = subjects[np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _LIMITS.most)).astype(np.int64)]
+    usual = without_far_values(judged)  # numbers so far from the others must be errors of entry
+    judged = usual if np.unique(usual).size > 2 else judged
+    kinds = [_best_measurement(numbers, judged)]
+    if low >= 0.0 and top <= LARGEST_COUNT and not (numbers.values % 1.0).any():
+        starts = [0.0, 1.0] if judged[0] == 1.0 else [0.0]  # those from 1 on may be counted from 1
+        evidence, fields = max((_most_probable("is_count", judged - start) for start in starts), key=itemgetter(0))
+        above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
+        median = above_zero if above_zero > _LIMITS.large else float(np.median(subjects))
+        prior = _LIMITS.count_slope * math.log(_LIMITS.count_below / (1.0 + median)) - _LIMITS.count_from * (low > 1.0)
+        kinds.append(Kind(_LIMITS.temper * evidence + prior, fields, "counts"))
+    if levels and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):
+        fields = _steps_of_scale(levels, np.searchsorted(numbers.values, judged).astype(np.float64))
+        _, n_equal = np.unique(judged, return_counts=True)
+        shares = n_equal / judged.size  # a probability of its own for each level, which is a parameter (Schwarz 1978)
+        evidence = float(n_equal @ np.log(shares)) - (n_equal.size - 1) / 2.0 * math.log(judged.size)
+        n_gaps = (top - low) / numbers.step + 1.0 - n_levels
+        starts_low = _LIMITS.from_0_or_1 * (low in (0.0, 1.0) and numbers.step == 1.0)
+        prior = _LIMITS.scale + starts_low - _LIMITS.each_level * n_levels - _LIMITS.gap * n_gaps / n_levels
+        kinds.append(Kind(_LIMITS.temper * evidence + prior, fields, f"{n_levels} steps of a scale"))
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
-def _best_measurement(numbers: Numbers, found: dict[str, float]) -> Kind:
+def _best_measurement(numbers: Numbers, judged: Array) -> Kind:
     """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far.
 
-    Enough subjects have the lowest or highest number, and it is near the others: farther away it is no value that
-    subjects have, as 999 among weights, or 0 among blood pressures.
+    Enough subjects have the lowest or highest number of a spike, and it is near the others: farther away it is no value
+    that subjects have, as 999 among weights, or 0 among blood pressures.
     """
-    values, spikes, n = numbers.values, dict[str, dict[str, Any]]({"": {}}), numbers.counts.sum()
-    for end, place in (("spike_low", 0), ("spike_high", -1)):
-        n_equal, rest, of_rest = numbers.counts[place], np.delete(values, place), np.delete(numbers.counts, place)
-        are_enough = n_equal >= max(_LIMITS.fewest_equal, _LIMITS.least_equal * n, _LIMITS.stands_out * of_rest.max())
-        if values.size > MOST_LEVELS and are_enough:
-            spread = float(np.sqrt(np.cov(rest, fweights=of_rest.astype(np.int64))))
-            is_near = abs(values[place] - rest[place]) <= _LIMITS.near * spread
-            spikes |= {end: {"spike": float(values[place])}} if is_near else {}
     options: list[tuple[float, Kind]] = []
-    for name, score in found.items():
-        end, _, kind = name.rpartition("_")
-        if kind in _MEASUREMENTS and end in spikes and (end or values[0] >= _LEAST[kind]):
-            needed = _LIMITS.spike * bool(end) + _LIMITS.log * (kind != Gaussian.name)
-            fields = _MEASUREMENTS[kind] | spikes[end]
-            options.append((score - needed, Kind("measurement", fields, _LIMITS.temper * score)))
-    return max(options, key=lambda option: option[0])[1]
+    for place in (None, 0, -1) if numbers.values.size > MOST_LEVELS else (None,):
+        rest, spike, what_else = numbers.values, dict[str, float](), ""
+        if place is not None:
+            value, n_equal, n = numbers.values[place], numbers.counts[place], numbers.subjects.size
+            rest, of_rest = np.delete(numbers.values, place), np.delete(numbers.counts, place)
+            spread = float(np.sqrt(np.cov(rest, fweights=of_rest)))
+            fewest = max(_LIMITS.fewest_equal, _LIMITS.least_equal * n, _LIMITS.stands_out * of_rest.max())
+            if n_equal < fewest or abs(value - np.clip(value, rest[0], rest[-1])) > _LIMITS.near * spread:
+                continue
+            what_else = f" but for {value:g} in {n_equal / n:.0%}, which is a part of its own"
+            spike = {"spike": float(value)}
+        for fields, what, least in _MEASUREMENTS:
+            if rest[0] >= least:
+                score = log_probability(judged, numbers.step, fields | spike)
+                needed = _LIMITS.spike * bool(spike) + _LIMITS.log * (what != Gaussian.name)
+                kind = Kind(_LIMITS.temper * score, fields | spike, f"a measurement, {what}{what_else}")
+                options.append((score - needed, kind))
+    return max(options, key=itemgetter(0))[1]
 
 
-def choose_likelihood(kind: Literal["count", "scale"], values: Array, **steps: Any) -> dict[str, Any]:
-    """Return the likelihood of counts (n,), or of the steps of a scale from 0, under which they are most probable.
-
-    The levels or the trials of a scale are fields too.
-    """
-    if values.size > _LIMITS.enough:  # evenly spaced quantiles decide as well
-        values = np.sort(values)[((np.arange(_LIMITS.enough) + 0.5) / _LIMITS.enough * values.size).astype(np.int64)]
-    names = _COUNTS if kind == "count" else _SCALES
-    return {"likelihood": max(names, key=lambda name: _log_evidence(name, values, **steps)), **steps}
+def _steps_of_scale(levels: Sequence[str], scores: Array) -> dict[str, Any]:
+    """Return the fields of the feature under which the steps (n,) of a scale are most probable."""
+    if list(levels) == [str(step) for step in range(len(levels))]:
+        return _most_probable("is_scale", scores, trials=len(levels) - 1)[1]
+    return _most_probable("is_scale", scores, levels=list(levels))[1]
 
 
 # The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
@@ -254,16 +209,16 @@ def propose_numbers(column: Column) -> Proposal | None:
         return None
     if written.fault:
         return leave_out("numbers that cannot be compared", written.fault)
-    beyond = written.beyond != 0
-    odd = list(compress(column.texts, ~np.isfinite(written.numbers)))
-    if (beyond.any() or odd) and len(column.texts) <= MOST_LEVELS:
+    beyond, is_number = written.beyond != 0, np.isfinite(written.numbers)
+    if (beyond.any() or not is_number.all()) and len(column.texts) <= MOST_LEVELS:
         return None
     codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
-    coded = list(compress(column.texts, np.isin(written.numbers, list(codes))))
+    is_code = np.isin(written.numbers, list(codes))
+    odd, coded = list(compress(column.texts, ~is_number)), list(compress(column.texts, is_code))
     texts = {"no_numbers": odd, "codes_apart": coded}
     looks = [LOOKS[why].format(texts=listed(map(quote_cell, of))) for why, of in texts.items() if of]
-    is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
-    rest, values = column.without({*odd, *coded}), written.numbers[is_left]
+    rest, is_left = column.without({*odd, *coded}), is_number & ~is_code
+    values = written.numbers[is_left]
     if np.unique(values).size < 2:
         return constant(rest)
     proposal = _of_values(rest, values, written, beyond[is_left])
@@ -272,7 +227,7 @@ def propose_numbers(column: Column) -> Proposal | None:
 
 def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
     exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
-    numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
+    numbers = numbers_on_grid(np.repeat(values[exact], column.counts[exact]))
     low, top, n_levels = numbers.values[0], numbers.values[-1], numbers.values.size
     if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
         return leave_out("numbers too large to be modelled", "check the unit")
@@ -282,7 +237,8 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         others = {text: level for text, level in meant.items() if text not in levels}  # `1` and `1.0`
         return _two_levels(column.rewritten(others)).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
-    if is_plain and numbers.are_whole:
+    are_whole = is_plain and not (numbers.values % 1.0).any()
+    if are_whole:
         are_far = (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
         are_far &= top < 2.0 * low or low >= _LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
         are_far &= column.n_observed >= _LIMITS.rows_of_a_code * n_levels
@@ -290,31 +246,33 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
             why = "whole numbers far apart, and none between them" if are_far else "by the name of the column"
             return nominal_of(column, f"{n_levels} codes without order, {why}")
     least, most = column.notes.minimum or 0.0, column.notes.maximum
-    is_scale = most is not None and least % 1 == most % 1 == 0 and 2 <= most - least <= _LIMITS.longest_scale
-    if is_scale and most is not None and numbers.are_whole and least <= low and top <= most and not written.fields:
-        fields = choose_likelihood("scale", np.repeat(values - least, column.counts), trials=int(most - least))
-        if least != 0:
-            fields = {"likelihood": fields["likelihood"], "minimum": least, "maximum": most}
-        return Proposal(fields, f"a scale {least:g} to {most:g}, as the file declares")
+    if are_whole and most is not None and least <= low and top <= most:
+        steps = most - least
+        if least % 1 == most % 1 == 0 and 2 <= steps <= _LIMITS.longest_scale:
+            _, fields = _most_probable("is_scale", numbers.subjects - least, trials=int(steps))
+            if least != 0:
+                fields = {"likelihood": fields["likelihood"], "minimum": least, "maximum": most}
+            return Proposal(fields, f"a scale {least:g} to {most:g}, as the file declares")
     is_longer = most is not None and most > top  # the file declares more steps than the values show
-    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
+    levels = [column.texts[place] for place in np.argsort(values)] if is_plain and not is_longer else []
+    kinds = kinds_of_numbers(numbers, levels)
     shares = softmax([kind.score for kind in kinds])
-    proposal, probability, otherwise = _of_kind(kinds[0], column, values, numbers), float(shares[0]), ""
-    is_order_doubtful = kinds[0].name == "scale" and shares[1] <= probability * (1.0 - _LIMITS.ordered_codes)
-    probability *= _LIMITS.ordered_codes if kinds[0].name == "scale" else 1.0
-    if probability < DOUBTFUL:
-        second = _of_kind(kinds[1], column, values, numbers).fields
-        otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
-        otherwise = "likelihood: categorical, if they have no order" if is_order_doubtful else otherwise
-    fields = {**proposal.fields}
-    if not {"levels", "trials"} & set(fields):
+    fields, probability, otherwise = dict(kinds[0].fields), float(shares[0]), ""
+    is_scale = traits_of(fields["likelihood"]).is_scale
+    is_order_doubtful = is_scale and shares[1] <= probability * (1.0 - _LIMITS.ordered_codes)
+    probability *= _LIMITS.ordered_codes if is_scale else 1.0
+    if is_order_doubtful:
+        otherwise = "likelihood: categorical, if they have no order"
+    elif probability < DOUBTFUL:
+        otherwise = ", ".join(f"{name}: {value}" for name, value in kinds[1].fields.items() if name != "levels")
+    if not is_scale:
         fields |= written.fields
         takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
         if declared is not None and "minimum" in takes and -math.inf < declared <= low:
             fields["minimum"] = declared
         if most is not None and "maximum" in takes and top <= most < math.inf:
             fields["maximum"] = most
-    proposal = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
+    proposal = Proposal(fields, kinds[0].what, probability, otherwise)
     if not beyond.any():
         return proposal
     share, example = float(column.counts[beyond].sum() / column.n_observed), column.texts[int(np.argmax(beyond))]
@@ -323,21 +281,6 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
     ends = [end for end, sign in (("below", -1), ("above", 1)) if (written.beyond == sign).any()]
     return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
-
-
-def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
-    if kind.name == "scale":
-        order = np.argsort(values, kind="stable").tolist()
-        return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
-    if kind.name == "count":
-        return Proposal(choose_likelihood("count", np.repeat(values, column.counts)), "counts")
-    what = str(kind.fields["likelihood"])
-    what = f"right-skewed, {what} on the log scale" if "transform" in kind.fields else what
-    if "spike" in kind.fields:
-        spike = kind.fields["spike"]
-        share = float(numbers.counts[numbers.values == spike].sum() / numbers.counts.sum())
-        what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
-    return Proposal(kind.fields, f"a measurement, {what}")
 
 
 # The order of levels: by the number that they begin with, by ordered words, or none.
@@ -398,7 +341,7 @@ def _rank(phrase: str, order: dict[str, int]) -> int | None:
     return order.get(phrase, max(ranks) if ranks else None)
 
 
-def _by_numbers(texts: Sequence[str]) -> list[float] | None:
+def _by_numbers(texts: Sequence[str]) -> list[tuple[float, str, int]] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
     matches = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
@@ -414,19 +357,16 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    marks, ranks = marks_of([match["number"] for match in numbered]), list[float]()
+    marks, ranks = marks_of([match["number"] for match in numbered]), list[tuple[float, str, int]]()
     for text, match in zip(folded, matches, strict=True):
         if match is None:
-            ranks.append(-math.inf)
+            ranks.append((-math.inf, "", 0))
             continue
-        plain, rest = number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
+        plain, letter = number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
         number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
         ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
-        is_above = above.search(ends) is not None
-        is_below = below.search(ends) is not None and not is_above
-        is_above |= not is_below and text.rstrip().endswith("+")
-        letter = (ord(rest) - ord("a") + 1) / 1e4 if len(rest) == 1 and "a" <= rest <= "z" else 0.0  # `2a` below `2b`
-        ranks.append(number + _LIMITS.step * max(1.0, abs(number)) * (is_above - is_below) + letter * (not is_below))
+        side = 1 if above.search(ends) else -1 if below.search(ends) else int(text.endswith("+"))
+        ranks.append((number, letter if re.fullmatch("[a-z]", letter) else "", side))  # `2a` below `2b`
     return ranks
 
 
@@ -543,11 +483,8 @@ def _two_levels(column: Column) -> Proposal:
 
 def scale_of(column: Column, levels: list[str], what: str) -> Proposal:
     """Return the proposal for levels from low to high."""
-    place = {level: float(score) for score, level in enumerate(levels)}
-    scores = np.repeat([place[text] for text in column.texts], column.counts)
-    is_from_0 = levels == [str(step) for step in range(len(levels))]
-    steps: dict[str, Any] = {"trials": len(levels) - 1} if is_from_0 else {"levels": levels}
-    return Proposal(choose_likelihood("scale", scores, **steps), what)
+    scores = [float(levels.index(text)) for text in column.texts]
+    return Proposal(_steps_of_scale(levels, np.repeat(scores, column.counts)), what)
 
 
 def nominal_of(column: Column, what: str) -> Proposal:
