@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.data import data
+from clinclust.drafting import kinds
 from clinclust.drafting.column import (
     COMPUTE,
     FOR_READERS,
@@ -28,12 +28,10 @@ from clinclust.drafting.column import (
     DraftedColumn,
     Look,
     Proposal,
-    codes_of_table,
     column_of,
-    gapped_codes,
     joined,
     leave_out,
-    missing_words,
+    surviving,
 )
 from clinclust.drafting.kinds import no_before_yes, nominal_of, order_of, propose_by_values, scale_of
 from clinclust.drafting.redundancy import applied, redundancies
@@ -41,7 +39,7 @@ from clinclust.drafting.roles import assign_roles, rise_together
 from clinclust.errors import CohortError, SchemaError, warn
 from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell, shortened
 from clinclust.files.dictionaries import notes_without_dictionary
-from clinclust.files.notation import Marks, divided, marks_of, means_missing, name_words, plain_text, words_of
+from clinclust.files.notation import Marks, divided, marks_of, means_missing, plain_text, words_of
 from clinclust.files.row_choice import drawn, rows_taken
 from clinclust.files.text_table import ORDERED, ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods import traits_of
@@ -69,55 +67,53 @@ def _by_noted_levels(column: Column) -> Proposal:
     """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     Other values become levels, unless they are more than the listed ones. Levels are called by their labels, or by
-    their codes if a label is the code of another level.
+    their codes if a label is that of another level or its code.
     """
     notes = column.notes
-    codes = [code for code, _ in notes.levels]
-    labels = [plain_text(label) or code for code, label in notes.levels]
+    codes, labels = [code for code, _ in notes.levels], [plain_text(label) or code for code, label in notes.levels]
     labels = [code if label in notes.missing_codes else label for code, label in zip(codes, labels, strict=True)]
     place_of: dict[str | float, int] = {}  # of codes and labels as written, then in any case and as a number
     for names in (codes, labels, map(_meaning, codes), map(_meaning, labels)):
         for place, name in enumerate(names):
             place_of.setdefault(name, place)
     meant = {text: place_of[form] for text in column.texts for form in (_meaning(text), text) if form in place_of}
-    gapped = column.codes_of_table & gapped_codes(column.finite)  # 9 with a label in other columns of the table
-    unsaid = [text for text in column.texts if text not in meant and (means_missing(text) or number_of(text) in gapped)]
-    strangers = [text for text in column.texts if text not in meant and text not in unsaid]
-    rest = column.without(set(unsaid))
+    gapped = column.codes_of_table & kinds.gapped_codes(column.finite)  # 9 with a label in other columns of the table
+    others = [text for text in column.texts if text not in meant]
+    unsaid = [text for text in others if means_missing(text) or number_of(text) in gapped]
+    strangers, rest = [text for text in others if text not in unsaid], column.without(unsaid)
     if len(strangers) > len(codes) or len(rest.texts) < 2:
-        proposal = propose_by_values(rest).with_missing_codes(unsaid)
-        others = f"but {len(strangers)} other values are in the column" if strangers else ""
-        return replace(proposal, reason=joined(others, proposal.reason))
+        proposal = propose_by_values(rest).extended(missing_codes=unsaid)
+        reason = f"but {len(strangers)} other values are in the column" if strangers else ""
+        return replace(proposal, reason=joined(reason, proposal.reason))
+    order, n_listed = order_of(labels), len(codes)
+    are_ends = 2 * sum(map(str.__eq__, labels, codes)) >= n_listed  # of 0 to 10, those have labels
+    codes, labels = [*codes, *strangers], [*labels, *strangers]
+    numbers = numbers_of(codes)
+    by_number = np.argsort(numbers, kind="stable").tolist() if np.isfinite(numbers).all() else []
+    by_code = [place for place in by_number if place < n_listed]
+    if order is None and (notes.kind == ORDERED or (by_code and are_ends)):
+        order = by_code or list(range(n_listed))
+    if strangers:
+        order = by_number if order is not None and order == by_code else None
+    texts = labels if len({*labels}) == len(labels) else codes
+    if any(label in codes and label != code for code, label in zip(codes, labels, strict=True)):
+        texts = codes
+    meant |= {text: place for place, text in enumerate(strangers, start=n_listed)}
+    are_many = len(codes) > MOST_TEXTS  # then those that the column holds
+    places = [place for place in order or range(len(codes)) if not are_many or place in meant.values()]
     reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
     if strangers:
         shown = listed(map(quote_cell, strangers))
         reason = joined(reason, f"{shown} not among its choices, added as a level (or list it under missing_codes)")
-    order, n_listed = order_of(labels), len(codes)
-    numbers = numbers_of([*codes, *strangers])
-    by_number: list[int] = np.argsort(numbers, kind="stable").tolist()
-    of_listed = [place for place in by_number if place < n_listed]
-    are_numbered = bool(np.isfinite(numbers[:n_listed]).all())
-    is_graded = notes.kind == ORDERED or (are_numbered and 2 * sum(map(str.__eq__, labels, codes)) >= n_listed)
-    if order is None and is_graded and n_listed > 1:
-        order = of_listed if are_numbered else list(range(n_listed))
-    if order is not None and strangers:
-        order = by_number if of_listed == order and np.isfinite(numbers).all() else None
-    codes, labels = [*codes, *strangers], [*labels, *strangers]
-    meant |= {text: place for place, text in enumerate(strangers, start=n_listed)}
-    pairs = list(zip(codes, labels, strict=True))
-    texts = [f"{label} ({code})" if labels.count(label) > 1 else label for code, label in pairs]
-    if len(set(texts)) < len(texts) or any(label in codes and label != code for code, label in pairs):
-        texts = codes
-    are_many = len(codes) > MOST_TEXTS  # then those that the column holds
-    places = [place for place in order or range(len(codes)) if not are_many or place in meant.values()]
     if len(places) > MOST_TEXTS:
         return leave_out(joined(reason, "too many different values for levels"))
     if len(places) == 2:
         turned = no_before_yes([labels[place] for place in places])
         if not order and (by := turned or no_before_yes([codes[place] for place in places])):
             places = [places[at] for at in by]
-        swap = f"{quote_cell(texts[places[1]])} counts as yes (swap the levels to change that)"
-        reason = joined(reason, swap if turned is None else "")
+        if turned is None:
+            swap = f"{quote_cell(texts[places[1]])} counts as yes (swap the levels to change that)"
+            reason = joined(reason, swap)
     levels = [texts[place] for place in places]
     meant = {codes[place]: place for place in places} | meant
     synonyms = {text: texts[at] for text, at in meant.items() if at in places and text and text not in levels}
@@ -125,32 +121,32 @@ def _by_noted_levels(column: Column) -> Proposal:
     if order and len(levels) > 2:
         likelihood = scale_of(rest.rewritten(synonyms), levels, "").fields["likelihood"]
     about = "; ".join(f"{codes[at]} = {labels[at]}" for at in places if texts[at] == codes[at] != labels[at])
-    proposal = Proposal({"likelihood": likelihood, "levels": levels}).with_missing_codes(unsaid)
-    return proposal.extended(reason=reason, synonyms=synonyms, description=about)
+    fields = {"likelihood": likelihood, "levels": levels}
+    return Proposal(fields, reason).extended(missing_codes=unsaid, synonyms=synonyms, description=about)
 
 
 def proposed(column: Column) -> Proposal:
     """Return the proposal for a column, by what its file says of it and by its values."""
+    notes = column.notes
     if column.is_wanted:  # whatever its name or its file says
-        kind = column.notes.kind if column.notes.kind not in ("date", "text", "id") else None
-        column = replace(column, notes=replace(column.notes, role=None, kind=kind, reason=None))
-    if column.notes == ColumnNotes():
-        return propose_by_values(column)
-    notes, coded = column.notes, [code.strip() for code in column.notes.missing_codes if code.strip()]
+        kind = None if notes.kind in ("date", "text", "id") else notes.kind
+        notes = replace(notes, role=None, kind=kind, reason=None)
+    if notes == ColumnNotes():
+        return propose_by_values(replace(column, notes=notes))
+    coded = [code.strip() for code in notes.missing_codes if code.strip()]
     levels, meanings = {code.strip(): label for code, label in notes.levels}, {"", *map(_meaning, coded)}
     sound, missing = divided([level for level in levels.items() if _meaning(level[0]) not in meanings])
-    codes = data("missing_words")["short"]["codes"]  # such as dk and ref
-    short = [level for level in sound if " ".join(words_of(level[1])) in codes]
+    words = data("missing_words")["short"]["codes"]  # such as dk and ref
+    short = [level for level in sound if " ".join(words_of(level[1])) in words]
     if len(sound) - len(short) == 1:  # `ref` with `alt` is an allele
         short = []
     coded = list(dict.fromkeys([*coded, *(code for code, _ in (*missing, *short))]))
     notes = replace(notes, levels=tuple(level for level in sound if level not in short), missing_codes=tuple(coded))
     labels = listed(quote_cell(label) for _, label in short)
     look = f"{labels}: taken for missing by the label; levels if they are answers" if short else ""
-    meanings = set(map(_meaning, coded))
-    codes = {text for text in column.texts if _meaning(text) in meanings}
-    proposal = _as_noted(replace(column.without(codes), notes=notes)).extended(look)
-    proposal = proposal.with_missing_codes([*coded, *sorted(codes)])
+    codes = {text for text in column.texts if _meaning(text) in set(map(_meaning, coded))}
+    proposal = _as_noted(replace(column.without(codes), notes=notes))
+    proposal = proposal.extended(look, missing_codes=[*coded, *sorted(codes)])
     is_left_out = proposal.fields.get("role") in ("id", "ignore")
     texts = FOR_READERS if is_left_out else (*FOR_READERS, "unit", "block")
     about = {name: text for name in texts if (text := getattr(notes, name)) is not None and text.strip()}
@@ -160,54 +156,50 @@ def proposed(column: Column) -> Proposal:
 
 
 def _as_noted(column: Column) -> Proposal:
-    notes = column.notes
-    if notes.role == "ignore" or notes.kind in ("date", "text"):
-        return leave_out(f"dates: {COMPUTE}" if notes.kind == "date" else "")
-    if notes.kind == "id":
-        if len(column.texts) == column.n_observed == column.codes.size:
+    kind, texts = column.notes.kind, column.texts
+    if column.notes.role == "ignore" or kind in ("date", "text"):
+        return leave_out(f"dates: {COMPUTE}" if kind == "date" else "")
+    if kind == "id":
+        if len(texts) == column.codes.size:
             return Proposal({"role": "id"})
         return leave_out("but subjects have several rows: choose one for each, and give role: id")
-    if notes.levels and len(column.texts) > 1:
+    if column.notes.levels and len(texts) > 1:
         return _by_noted_levels(column)
-    if notes.kind == ORDERED and 2 < len(column.texts) <= MOST_TEXTS:
-        are_numbers = np.isfinite(column.numbers).all()
-        order = order_of(column.texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
+    are_numbers = bool(np.isfinite(column.numbers).all())
+    if kind == ORDERED and 2 < len(texts) <= MOST_TEXTS:
+        order = order_of(texts) or (np.argsort(column.numbers, kind="stable").tolist() if are_numbers else None)
         if order is not None:
-            return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
+            return scale_of(column, [texts[place] for place in order], "its levels have an order")
         return propose_by_values(column).extended(reason="but not the order of its values; drafted by its values")
     # SPSS calls measurements nominal too: fractions, or more whole numbers than codes have, are no levels.
-    are_few = not column.has_fractions and len(column.texts) <= MOST_LEVELS
-    are_codes = not np.isfinite(column.numbers).all() or are_few
-    is_nominal = notes.kind == "nominal" and are_codes and column.n_observed >= 2 * len(column.texts)
-    if is_nominal and 2 < len(column.texts) <= MOST_TEXTS:
-        words = missing_words(column)
-        return nominal_of(column.without(words), "levels without order").with_missing_codes(sorted(words))
+    are_codes = not are_numbers or (not column.has_fractions and len(texts) <= MOST_LEVELS)
+    if kind == "nominal" and are_codes and 2 < len(texts) <= min(MOST_TEXTS, column.n_observed / 2):
+        words = kinds.missing_words(column)
+        return nominal_of(column.without(words), "levels without order").extended(missing_codes=sorted(words))
     return propose_by_values(column)
 
 
 def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
-    """Return the clustered features of a table, as it was read, that their values show to be of another kind.
-
-    What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
-    """
+    """Return the clustered features of a table, as it was read, that their values surely show to be of another kind."""
     looks: list[Look] = []
     for feature in (feature for feature in schema.clustered if feature.name in table):
         column = column_of(feature.name, table[feature.name], ColumnNotes())
         with np.errstate(all="ignore"):
-            draft = proposed(column.without(set(schema.missing_codes_of(feature))))
-        if "likelihood" not in draft.fields:
+            draft = proposed(column.without(schema.missing_codes_of(feature)))
+        fields = dict(draft.fields)
+        suspected = ", ".join(fields.pop("missing_codes", ()))
+        if "likelihood" not in fields:
             continue
-        drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
-        suspected = ", ".join(draft.fields.get("missing_codes", ()))
+        drafted, declared = traits_of(fields["likelihood"]), feature.traits
         if suspected and feature.levels is None:
             looks.append(Look((feature.name,), f"{suspected} may mean missing values", f"missing_codes: [{suspected}]"))
         is_other = (declared.is_continuous, declared.is_count) != (drafted.is_continuous, drafted.is_count)
         is_other &= feature.levels is None and not declared.is_scale
         if is_other and draft.probability >= _LIMITS.sure:
-            repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
+            repair = ", ".join(f"{name}: {value}" for name, value in fields.items())
             looks.append(Look((feature.name,), f"by its values it is {draft.reason}", repair))
-        elif "spike" in draft.fields and declared.is_continuous and not feature.spike:
-            looks.append(Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}"))
+        elif "spike" in fields and declared.is_continuous and not feature.spike:
+            looks.append(Look((feature.name,), draft.reason, f"spike: {fields['spike']:g}"))
     return looks
 
 
@@ -318,9 +310,10 @@ def draft_schema(
         for draft in drafted:
             block = draft.feature.block
             if block is not None and blocks.setdefault(block_key(block), block) != block:
-                draft.extend(block=blocks[block_key(block)])
-        _note_empty_forms(drafted)
-        _agree_on_likelihoods(drafted)
+                draft.take(draft.proposal.extended(block=blocks[block_key(block)]))
+        with surviving():
+            _note_empty_forms(drafted)
+            _agree_on_likelihoods(drafted)
         assign_roles(drafted, frame)
         chosen = rows_taken(frame)
         schema = FeatureSchema([draft.feature for draft in drafted], rows=None if chosen is None else chosen.choice)
@@ -346,11 +339,11 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
             columns.append(column_of(name, bare[name], notes.get(name, ColumnNotes())))
             advance()
     commas = any(column.notes.decimal == "," or marks_of(column.texts) == Marks(",") for column in columns)
-    codes = codes_of_table(columns)
+    codes = kinds.codes_of_table(columns)
     with np.errstate(all="ignore"), stages.stage("drafting columns", len(columns)) as advance:
         for column in columns:
             column = replace(column, codes_of_table=codes, has_decimal_commas=commas)
-            drafted.append(DraftedColumn(column, partial(proposed, column)))
+            drafted.append(DraftedColumn(column, proposed))
             advance()
     return drafted
 
@@ -362,9 +355,9 @@ _OFF = data("roles")["redcap"]["off"]
 def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
     """Tell of check boxes of REDCap that are all 0 where their form was not completed: no answer looks like no.
 
-    The boxes of a question are called ``comorb___1``, ``comorb___2``. Behind them are the other fields of their form,
-    and the column of its state, ``history_complete``. Without this column, two fields tell that are empty in the same
-    rows: some of those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
+    Behind the boxes of a question, ``comorb___1``, ``comorb___2``, are the other fields of their form, and the column
+    of its state, ``history_complete``. Without this column, two fields tell that are empty in the same rows: some of
+    those without a tick, and no others. In all of these, the fields may be asked of who ticked a box.
     """
     boxes: dict[str, list[DraftedColumn]] = {}
     for draft, after in zip_longest(drafted, drafted[1:]):
@@ -384,41 +377,35 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
                 names, off = [box.column.name for box in of_question], f".astype(str).isin({_OFF})"
                 shown = {"boxes": names, "off": off, "form": name, "empty": off if is_state else ".isna()"}
                 for box in boxes.pop(question):
-                    box.extend(LOOKS["empty_form"].format(n=n, **shown))
+                    box.take(box.proposal.extended(LOOKS["empty_form"].format(n=n, **shown)))
         boxes = {} if is_state else boxes
 
 
 def _is_off(column: Column) -> NDArray[np.bool_]:
-    off = np.array([*(text.casefold() in _OFF for text in column.texts), False], dtype=bool)
-    return np.asarray(off[column.codes], dtype=bool)
+    return np.isin(column.codes, [code for code, text in enumerate(column.texts) if text.casefold() in _OFF])
 
 
 _SIDES = frozenset(data("roles")["sides"]["words"])
 
 
 def _agree_on_likelihoods(drafted: Sequence[DraftedColumn]) -> None:
-    """Give one measurement in several columns one likelihood, that of most of them: thresholds of both ears.
-
-    The columns are called alike but for a number or a side, and rise with each other.
-    """
+    """Give columns called alike but for a number or side, which rise together, the likelihood of most of them."""
     groups: dict[tuple[str, ...], list[DraftedColumn]] = {}
     for draft in drafted:
-        words = name_words(draft.column.name)
+        words = draft.column.words
         stem = tuple(word for word in words if not word.isdigit() and word not in _SIDES)
-        if draft.is_number and len(stem) < len(words) and set(draft.proposal.fields) <= {"likelihood", "transform"}:
+        if draft.is_number and len(stem) < len(words) and draft.proposal.fields.keys() <= {"likelihood", "transform"}:
             groups.setdefault(stem, []).append(draft)
     for group in groups.values():
-        kinds = Counter(tuple(sorted(draft.proposal.fields.items())) for draft in group)
-        if len(kinds) < 2 or not all(rise_together(group[0], draft) for draft in group[1:]):
+        models = [draft.proposal.fields for draft in group]
+        if models.count(models[0]) == len(models) or not all(rise_together(group[0], draft) for draft in group[1:]):
             continue
-        fields = dict(kinds.most_common(1)[0][0])
-        if min(draft.column.numbers.min() for draft in group) <= 0.0:
+        fields = {**max(models, key=models.count)}  # type: ignore[arg-type]
+        if min(draft.column.finite[0] for draft in group) <= 0.0:
             fields.pop("transform", None)
         reason = f"with the likelihood of {group[0].column.name} and others, which it measures too"
-        change = partial(replace, fields=fields, reason=reason, probability=1.0, otherwise="")
-        for draft in group:
-            if draft.proposal.fields != fields:
-                draft.make(partial(change, draft.proposal))
+        for draft in (draft for draft in group if draft.proposal.fields != fields):
+            draft.take(Proposal(fields, reason, looks=draft.proposal.looks))
 
 
 # Draft a schema for a table in partitions: from a sample of its rows, and a row of each level of each partition.

@@ -1,11 +1,12 @@
-"""The kinds that a column may be by its values: numbers by their probability, levels by their order."""
+"""What a column is by its values: dates, identifiers, missing codes, numbers by their probability, ordered levels."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import compress, permutations
@@ -16,30 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import pdtr, softmax
 
 from clinclust.arrays import Array
 from clinclust.data import data
-from clinclust.drafting.column import (
-    DOUBTFUL,
-    LOOKS,
-    MOST_LEVELS,
-    MOST_TEXTS,
-    TWO_NUMBERS,
-    Column,
-    Proposal,
-    Written,
-    constant,
-    dates_among_others,
-    leave_out,
-    leave_out_dates,
-    missing_numbers,
-    missing_words,
-    propose_identifier,
-    without_number,
-)
-from clinclust.files.cell_text import listed, quote_cell
-from clinclust.files.notation import is_known_unit, marks_of, name_words, number_as_written, words_of
+from clinclust.drafting.column import COMPUTE, LOOKS, MOST_LEVELS, MOST_TEXTS, Column, Proposal, Written, leave_out
+from clinclust.files import notation
+from clinclust.files.cell_text import compile_short, listed, number_of, quote_cell
+from clinclust.files.notation import MISSING_SIGNS, means_missing, name_words, words_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
@@ -50,6 +35,228 @@ from clinclust.likelihoods.likelihood import LARGEST_COUNT, LARGEST_MEASUREMENT,
 from clinclust.schema.feature import Feature
 
 _LIMITS = SimpleNamespace(**data("drafting")["kinds"])
+
+# Whether a column holds dates or times, in whatever way they are written.
+
+_CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
+_WRITTEN = compile_short(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|(\d{1,2}|\d{4})[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
+    r"|[^\W\d]{3,10}\.?\s+\d{1,2},?\s+\d{4}|[^\W\d]{3,10}[-/.\s]+(\d{4}|\d{2})"
+    r"|\d{1,2}(-|\.\s)[^\W\d]{3,4}\.?)([T\s].*)?"  # 1-5, which a spreadsheet writes 5-Jan, or 01. Mai
+)
+_MONTHS = re.compile(
+    "jan|feb|m[aäé]r|apr|avr|ma[iyj]|jun|jul|juin|juil|aug|ao[uû]|ago|sep|o[ck]t|nov|de[czs]|dic|ene|gen", re.IGNORECASE
+)
+
+
+def leave_out_dates(column: Column) -> Proposal | None:
+    """Leave out dates and times, however they are written: they are no measurements. What is wanted is no date."""
+    if column.is_wanted:
+        return None
+    ways: dict[str, Callable[[str], object]] = {"times of day": _CLOCK.fullmatch, "dates": _is_written_date}
+    for what, is_of_kind in {"dates or times": lambda _: column.is_time, **ways}.items():
+        are_of_kind = np.array([bool(is_of_kind(text)) for text in column.texts])
+        if column.counts[are_of_kind].sum() >= _LIMITS.nearly_all * column.n_observed:
+            return leave_out(f"{what}: {COMPUTE}")
+    texts = pd.Series([text for text in column.texts if text.isdigit()], dtype=object)
+    if len(texts) < max(_LIMITS.fewest, _LIMITS.nearly_all * len(column.texts)):
+        return None
+    lengths = texts.str.len()
+    # Whole numbers are dates if all are valid: of five or six digits, a third is by chance, and so e^-7 of eight.
+    for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%y%m%d", "%m%d%y", "%d%m%y"):
+        width = 8 if "Y" in form else 6
+        if lengths.between(width - 1, width).all():
+            days = pd.to_datetime(texts.str.zfill(width), format=form, errors="coerce")
+            are_sound = days.notna().all() and (width == 6 or days.dt.year.between(*_LIMITS.years).all())
+            # 100226, 100231, 100412: of identifiers that rise, the first digits are the same, and so are the days
+            if are_sound and days.dt.day.nunique() >= min(_LIMITS.fewest, len(texts) // 3):
+                return leave_out(f"dates without signs: {COMPUTE}")
+    return None
+
+
+def dates_among_others(column: Column) -> str:
+    """Return what to look at, if a few cells of levels or small numbers are dates: a spreadsheet made 1-2 one."""
+    numbers = column.numbers
+    is_serial = (numbers % 1 == 0) & (numbers >= _LIMITS.serial[0]) & (numbers <= _LIMITS.serial[1])
+    is_serial &= numbers[np.isfinite(numbers) & ~is_serial].max(initial=0.0) < _LIMITS.small
+    texts = zip(column.texts, numbers, strict=True)
+    is_date = is_serial | np.array([np.isnan(number) and _is_written_date(text) for text, number in texts], dtype=bool)
+    n = int(column.counts[is_date].sum())
+    if not 0 < n < column.n_observed / 2 or is_date.sum() > _LIMITS.most_made:
+        return ""
+    return LOOKS["dates_among"].format(texts=listed(map(quote_cell, compress(column.texts, is_date))))
+
+
+def _is_written_date(text: str) -> bool:
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        return False
+    if letters := re.sub(r"[\W\dT]", "", match[1]):
+        return _MONTHS.match(letters) is not None
+    parts, (first, last) = [int(part) for part in re.findall(r"\d+", match[1])], _LIMITS.years
+    if len(parts) == 2:
+        return bool(first <= max(parts) <= last and (1 <= min(parts) <= 12 or min(parts) >= first))
+    day_month = parts[1:] if parts[0] > 31 else parts[:2]
+    return 1 <= min(day_month) <= 12 and 1 <= max(day_month) <= 31
+
+
+# Whether a column names the rows, by its name and values.
+
+TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
+"""A cell of two numbers, such as a pressure of 120/80."""
+
+
+def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
+    """Return whether a name is one of subjects or people, such as `patient_id`, `surname` or `phone`.
+
+    Words such as `number` and `index` say so only of values that are all different.
+    """
+    subjects, people = data("tables")["subjects"], data("roles")["identifier"]
+    unlisted = {"beside", *([] if is_unique else ["if_unique"])}
+    words = frozenset(subjects["words"]).union(*(people[key] for key in people if key not in unlisted))
+    return notation.says_only(name_words(name), words, frozenset([*subjects["beside"], *people["beside"]]))
+
+
+def _identifies_rows(column: Column) -> bool:
+    """Return whether nearly every cell has a value of its own, and they are no measurements.
+
+    Texts identify, and whole numbers that rise from row to row, are drawn evenly, or repeat less than measurements.
+    """
+    n, n_different = column.n_observed, len(column.texts)
+    is_named = looks_identifying(column.name, is_unique=True)
+    if n < _LIMITS.fewest_cells or n - n_different > max(2, _LIMITS.most_shared * n) or n < 0.9 * column.codes.size:
+        return n == n_different == column.codes.size > 1 and is_named
+    numbers = column.numbers
+    if not np.isfinite(numbers).all():
+        are_pairs = any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: _LIMITS.fewest_cells])  # as 120/80
+        has_words = np.mean([" " in text for text in column.texts]) > 0.5
+        are_texts = n_different == n and not are_pairs and np.isfinite(numbers).mean() < 0.5
+        return bool(are_texts and (is_named or not has_words))
+    if column.has_fractions:
+        return False
+    span = numbers.max() - numbers.min()
+    steps = np.diff(column.in_rows(numbers)[column.codes >= 0])
+    is_rising = (n >= _LIMITS.long or span <= _LIMITS.rising * n) and bool((steps > 0).all())
+    if is_named or is_rising:
+        return True
+    step = int(np.gcd.reduce(np.diff(np.unique(np.clip(numbers, -(2.0**62), 2.0**62).astype(np.int64)))))
+    # Of five digits or more, and drawn evenly: the log likelihood ratio to a normal distribution of their spread.
+    evenly = n * (0.5 + 0.5 * np.log(2.0 * np.pi) + np.log(numbers.std() / max(span, 1.0)))
+    if step == 1 and numbers.min() >= _LIMITS.many_digits and n == n_different and evenly >= _LIMITS.clear:
+        return True
+    # Of n measurements with standard deviation s, in steps, n^2 / (4 s sqrt(pi)) pairs are equal on average.
+    pairs = n * (n - 1) / 2.0 / (2.0 * np.sqrt(np.pi) * max(float(numbers.std()) / max(step, 1), 1.0))
+    return bool(pdtr(n - n_different, pairs) <= _LIMITS.by_chance)
+
+
+def propose_identifier(column: Column) -> Proposal | None:
+    """Propose the identifier of the rows, unless it is wanted or has units or marks."""
+    has_marks = column.written is not None and bool(column.written.fields or column.written.fault)
+    if has_marks or column.is_wanted or not _identifies_rows(column):
+        return None
+    is_whole = len(column.texts) == column.codes.size
+    lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
+    return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
+
+
+# Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
+
+_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
+
+
+def without_number(text: str) -> str:
+    """Return a text without the code before its words: `0 - none`, `1_yes` and `(2) Good` are words with a code."""
+    return _CODED.sub("", text, count=1) if _CODED.match(text) else text
+
+
+def missing_words(column: Column) -> set[str]:
+    """Return the texts of a column that say in words or signs that a value is missing."""
+    if np.isfinite(column.numbers).all():
+        return set()
+    words_for_missing = set[str]()
+    for text in compress(column.texts, np.isnan(column.numbers)):
+        folded = " ".join(text.casefold().split())
+        words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
+        if folded not in data("missing_words")["also_values"] and (folded in MISSING_SIGNS or means_missing(words)):
+            words_for_missing.add(text)
+    others = {word for text in column.texts if text not in words_for_missing for word in words_of(text)}
+    small = set(data("answers")["denials"])  # `not done` is an answer where others are `done`
+    words_for_missing = {text for text in words_for_missing if others.isdisjoint(set(words_of(text)) - small)}
+    rest = [text for text in column.texts if text not in words_for_missing]
+    if any("+" in text for text in rest):  # among crosses, "-" is negative
+        words_for_missing.discard("-")
+    numbers = [text for text in rest if text in _LIMITS.among_words]
+    if len(rest) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in rest if text not in numbers):
+        words_for_missing |= set(numbers)  # 9 among words
+    return words_for_missing
+
+
+def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozenset[float] = frozenset()) -> set[float]:
+    """Return the numbers (m,), in so many cells, that surveys write for a missing value, and that lie apart.
+
+    They lie far beyond the others, behind a gap of few answers and are rare or codes `of_table`, or are 0 far below.
+    """
+    finite = np.isfinite(numbers)
+    numbers, counts = numbers[finite], counts[finite]
+    gapped = gapped_codes(numbers)
+    n_gapped = counts[np.isin(numbers, list(gapped))].sum()
+    are_refusals = 9.0 in gapped <= set(_LIMITS.refusals) and n_gapped <= _LIMITS.most_refusals * counts.sum()
+    codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
+    # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
+    # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
+    # begin near 0, and years at school have few levels.
+    rest, of_rest, n = numbers[numbers != 0.0], counts[numbers != 0.0], counts.sum()
+    if rest.size > _LIMITS.fewest_others and rest.min() > 0.0 and 0 < n - of_rest.sum() <= _LIMITS.most_zeros * n:
+        values = np.repeat(rest, of_rest)
+        middle = float(np.median(values))
+        is_far = rest.min() >= _LIMITS.far_from_zero * middle and middle >= _LIMITS.far_deviations * values.std()
+        codes |= {0.0} if is_far else set()
+    return codes
+
+
+def gapped_codes(numbers: Array) -> set[float]:
+    """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
+    values = np.unique(numbers[np.isfinite(numbers)])
+    answers = values[~np.isin(values, _LIMITS.unknown)]
+    is_few = answers.size > 1 and values.size <= _LIMITS.most_answered
+    if not is_few or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
+        return set()
+    codes = values[values > answers[-1]]
+    return set(codes.tolist()) if (codes > answers[-1] + 1.0).all() else set()
+
+
+def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
+    """Return the codes that in several columns are behind a gap, as 9 after 1 and 2, or labelled such as unknown."""
+    n_columns: Counter[float] = Counter()
+    for column in columns:
+        if len(column.texts) <= _LIMITS.most_answered:
+            named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
+            n_columns.update(gapped_codes(column.numbers) | named)  # texts that are no numbers have no codes
+    return frozenset(code for code, n in n_columns.items() if n >= _LIMITS.fewest_with_code)
+
+
+def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
+    """Return the numbers that are written as codes and lie apart: 99, -9, 998, 99.9; -1 too."""
+    digits = re.compile(_LIMITS.digits)
+    candidates = {n for n in numbers.tolist() if n == -1.0 or digits.fullmatch(f"{abs(n):g}".replace(".", ""))}
+    usual = np.unique(numbers[~np.isin(numbers, list(candidates))])
+    for code in sorted(candidates, key=abs):  # from the inside: 98 and 99 follow 97, and a scale may hold such numbers
+        is_near = usual.size > 1 and usual.max() < code <= usual.max() + max(np.ptp(usual), _LIMITS.far)
+        if usual.size < 2 or (is_near and code not in _LIMITS.refusals):
+            usual = np.append(usual, code)
+            candidates.discard(code)
+    if not candidates:
+        return set()
+    low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
+    n_cells = {code: int(counts[numbers == code].sum()) for code in candidates}
+    codes = {code for code in candidates if code > high and code not in _LIMITS.refusals}
+    codes |= {code for code in candidates if code < -1.0 and low - code > gap and low >= 0.0}
+    if (usual % 1 != 0).any():  # of scores around 0, only a code that lies apart is one
+        codes |= {code for code in candidates if code < low - (high - low) / 2.0 and n_cells[code] > 1}
+    elif n_cells.get(-1.0, 0) > 1 and low == 0.0 and usual.size >= 4:
+        codes.add(-1.0)
+    return codes
+
 
 # How probable the numbers of a column are under a likelihood, on the grid on which they are written.
 #
@@ -142,22 +349,21 @@ def kinds_of_numbers(numbers: Numbers, levels: Sequence[str] = ()) -> list[Kind]
     """Return the kinds of numbers with at least three values, the most probable first; a scale has the levels."""
     subjects, low, top, n_levels = numbers.subjects, numbers.values[0], numbers.values[-1], numbers.values.size
     # Of many subjects, some evenly spaced in their order are judged, with the lowest and the highest.
-    judged = subjects[np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _LIMITS.most)).astype(np.int64)]
-    usual = without_far_values(judged)  # numbers so far from the others must be errors of entry
-    judged = usual if np.unique(usual).size > 2 else judged
-    kinds = [_best_measurement(numbers, judged)]
+    sample = subjects[np.linspace(0.0, subjects.size - 0.5, min(subjects.size, _LIMITS.most)).astype(np.int64)]
+    usual = without_far_values(sample)  # numbers so far from the others must be errors of entry
+    sample = usual if np.unique(usual).size > 2 else sample
+    kinds = [_best_measurement(numbers, sample)]
     if low >= 0.0 and top <= LARGEST_COUNT and not (numbers.values % 1.0).any():
-        starts = [0.0, 1.0] if judged[0] == 1.0 else [0.0]  # those from 1 on may be counted from 1
-        evidence, fields = max((_most_probable("is_count", judged - start) for start in starts), key=itemgetter(0))
-        above_zero = float(np.median(subjects[subjects != 0.0]))  # most of them never smoked: pack-years are no counts
-        median = above_zero if above_zero > _LIMITS.large else float(np.median(subjects))
-        prior = _LIMITS.count_slope * math.log(_LIMITS.count_below / (1.0 + median)) - _LIMITS.count_from * (low > 1.0)
+        starts = [0.0, 1.0] if sample[0] == 1.0 else [0.0]  # those from 1 on may be counted from 1
+        evidence, fields = max((_most_probable("is_count", sample - start) for start in starts), key=itemgetter(0))
+        prior = _LIMITS.count_slope * math.log(_LIMITS.count_below / (1.0 + float(np.median(subjects))))
+        prior -= _LIMITS.count_from * (low > 1.0)
         kinds.append(Kind(_LIMITS.temper * evidence + prior, fields, "counts"))
-    if levels and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _LIMITS.most_steps):
-        fields = _steps_of_scale(levels, np.searchsorted(numbers.values, judged).astype(np.float64))
-        _, n_equal = np.unique(judged, return_counts=True)
-        shares = n_equal / judged.size  # a probability of its own for each level, which is a parameter (Schwarz 1978)
-        evidence = float(n_equal @ np.log(shares)) - (n_equal.size - 1) / 2.0 * math.log(judged.size)
+    if levels and n_levels <= MOST_LEVELS:
+        fields = _steps_of_scale(levels, np.searchsorted(numbers.values, sample).astype(np.float64))
+        _, n_equal = np.unique(sample, return_counts=True)
+        shares = n_equal / sample.size  # a probability of its own for each level, which is a parameter (Schwarz 1978)
+        evidence = float(n_equal @ np.log(shares)) - (n_equal.size - 1) / 2.0 * math.log(sample.size)
         n_gaps = (top - low) / numbers.step + 1.0 - n_levels
         starts_low = _LIMITS.from_0_or_1 * (low in (0.0, 1.0) and numbers.step == 1.0)
         prior = _LIMITS.scale + starts_low - _LIMITS.each_level * n_levels - _LIMITS.gap * n_gaps / n_levels
@@ -165,12 +371,8 @@ def kinds_of_numbers(numbers: Numbers, levels: Sequence[str] = ()) -> list[Kind]
     return sorted(kinds, key=lambda kind: -kind.score)
 
 
-def _best_measurement(numbers: Numbers, judged: Array) -> Kind:
-    """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far.
-
-    Enough subjects have the lowest or highest number of a spike, and it is near the others: farther away it is no value
-    that subjects have, as 999 among weights, or 0 among blood pressures.
-    """
+def _best_measurement(numbers: Numbers, sample: Array) -> Kind:
+    """Return the best distribution of a measurement; others than the Gaussian, and spikes, must be better by far."""
     options: list[tuple[float, Kind]] = []
     for place in (None, 0, -1) if numbers.values.size > MOST_LEVELS else (None,):
         rest, spike, what_else = numbers.values, dict[str, float](), ""
@@ -179,13 +381,14 @@ def _best_measurement(numbers: Numbers, judged: Array) -> Kind:
             rest, of_rest = np.delete(numbers.values, place), np.delete(numbers.counts, place)
             spread = float(np.sqrt(np.cov(rest, fweights=of_rest)))
             fewest = max(_LIMITS.fewest_equal, _LIMITS.least_equal * n, _LIMITS.stands_out * of_rest.max())
+            # A spike is near the others: 999 among weights, or 0 among blood pressures, is no value that subjects have.
             if n_equal < fewest or abs(value - np.clip(value, rest[0], rest[-1])) > _LIMITS.near * spread:
                 continue
             what_else = f" but for {value:g} in {n_equal / n:.0%}, which is a part of its own"
             spike = {"spike": float(value)}
         for fields, what, least in _MEASUREMENTS:
             if rest[0] >= least:
-                score = log_probability(judged, numbers.step, fields | spike)
+                score = log_probability(sample, numbers.step, fields | spike)
                 needed = _LIMITS.spike * bool(spike) + _LIMITS.log * (what != Gaussian.name)
                 kind = Kind(_LIMITS.temper * score, fields | spike, f"a measurement, {what}{what_else}")
                 options.append((score - needed, kind))
@@ -197,6 +400,16 @@ def _steps_of_scale(levels: Sequence[str], scores: Array) -> dict[str, Any]:
     if list(levels) == [str(step) for step in range(len(levels))]:
         return _most_probable("is_scale", scores, trials=len(levels) - 1)[1]
     return _most_probable("is_scale", scores, levels=list(levels))[1]
+
+
+def constant(column: Column) -> Proposal:
+    """Return the proposal for a column of at most one value; if other cells are empty, it may be a mark for yes."""
+    if not column.texts:
+        return leave_out("no observed value")
+    value, share = quote_cell(column.texts[0]), column.n_observed / column.codes.size
+    if share == 1.0:
+        return leave_out(f"the same value in every subject observed: {value}")
+    return leave_out("one value, or none", LOOKS["mark_for_yes"].format(value=value, share=share))
 
 
 # The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
@@ -222,7 +435,7 @@ def propose_numbers(column: Column) -> Proposal | None:
     if np.unique(values).size < 2:
         return constant(rest)
     proposal = _of_values(rest, values, written, beyond[is_left])
-    return proposal.with_missing_codes([*odd, *coded]).extended(*written.looks, *looks)
+    return proposal.extended(*written.looks, *looks, missing_codes=[*odd, *coded])
 
 
 def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
@@ -257,14 +470,13 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     levels = [column.texts[place] for place in np.argsort(values)] if is_plain and not is_longer else []
     kinds = kinds_of_numbers(numbers, levels)
     shares = softmax([kind.score for kind in kinds])
-    fields, probability, otherwise = dict(kinds[0].fields), float(shares[0]), ""
+    fields, probability = dict(kinds[0].fields), float(shares[0])
     is_scale = traits_of(fields["likelihood"]).is_scale
-    is_order_doubtful = is_scale and shares[1] <= probability * (1.0 - _LIMITS.ordered_codes)
-    probability *= _LIMITS.ordered_codes if is_scale else 1.0
-    if is_order_doubtful:
+    second = [f"{name}: {value}" for kind in kinds[1:2] for name, value in kind.fields.items() if name != "levels"]
+    otherwise = ", ".join(second)
+    if is_scale and shares[1] <= probability * (1.0 - _LIMITS.ordered_codes):
         otherwise = "likelihood: categorical, if they have no order"
-    elif probability < DOUBTFUL:
-        otherwise = ", ".join(f"{name}: {value}" for name, value in kinds[1].fields.items() if name != "levels")
+    probability *= _LIMITS.ordered_codes if is_scale else 1.0
     if not is_scale:
         fields |= written.fields
         takes, declared = traits_of(fields["likelihood"]).takes, column.notes.minimum
@@ -355,14 +567,14 @@ def _by_numbers(texts: Sequence[str]) -> list[tuple[float, str, int]] | None:
         return None  # `School 1`, `A1` and `B2`: codes
     after = [re.sub(r"[\W\d_]+", " ", match["after"]).split() for match in numbered]
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
-    if len(units) > 1 and all(is_known_unit(unit) for unit in units):
+    if len(units) > 1 and all(notation.is_known_unit(unit) for unit in units):
         return None  # `2 weeks`, `6 months`: the numbers alone do not order them
-    marks, ranks = marks_of([match["number"] for match in numbered]), list[tuple[float, str, int]]()
+    marks, ranks = notation.marks_of([match["number"] for match in numbered]), list[tuple[float, str, int]]()
     for text, match in zip(folded, matches, strict=True):
         if match is None:
             ranks.append((-math.inf, "", 0))
             continue
-        plain, letter = number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
+        plain, letter = notation.number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
         number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
         ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
         side = 1 if above.search(ends) else -1 if below.search(ends) else int(text.endswith("+"))
@@ -382,6 +594,16 @@ def _says_absent(text: str) -> bool:
     return phrase in data("orders")["absent"] or phrase.startswith(absences)
 
 
+def _sides(texts: Sequence[str], pairs: Iterable[Sequence[Sequence[str]]]) -> list[int] | None:
+    """Return 0 or 1 for each text by the side of the first pair of answers that has all of them, and both; or None."""
+    phrases = [_phrase(without_number(text)) for text in texts]
+    for pair in pairs:
+        sides = [side for phrase in phrases for side in (0, 1) if phrase in pair[side]]
+        if len(sides) == len(texts) and len(set(sides)) == 2:
+            return sides
+    return None
+
+
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
 
@@ -389,25 +611,22 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
     """
-    phrases = [_phrase(without_number(text)) for text in pair]
-    for place in (0, 1):
-        first, second = phrases[place], phrases[1 - place]
-        denied = " ".join(word for word in first.split() if word not in data("answers")["denials"])
-        is_denied = first != denied == second  # `nicht tastbar` of `tastbar`
-        if is_denied or any(first in no and second in yes for no, yes in data("answers")["pairs"]):
-            return [place, 1 - place]
-    return None
+    sides = _sides(pair, data("answers")["pairs"])
+    if sides is None:
+        phrases, denials = [_phrase(without_number(text)).split() for text in pair], data("answers")["denials"]
+        rest = [[word for word in words if word not in denials] for words in phrases]
+        if phrases[0] != phrases[1] and rest[0] == rest[1] in phrases:  # `nicht tastbar` of `tastbar`
+            sides = [int(words == rest[0]) for words in phrases]
+    return None if sides is None else sorted((0, 1), key=sides.__getitem__)
 
 
 def ordered_pair(pair: Sequence[str]) -> list[str]:
     """Return two levels, of which the second counts as yes: by their words, their order, or else by the alphabet."""
     pair = sorted(pair)
-    places = no_before_yes(pair)
+    places = no_before_yes(pair) or _sides(pair, [data("answers")["sexes"]])
     if places is None:
-        female, male = data("answers")["sexes"]
-        words = [_phrase(without_number(text)) for text in pair]
-        is_reversed = (words[1] in female and words[0] in male) or words[1] in data("orders")["absent"]
-        places = [1, 0] if is_reversed else order_of(pair)
+        is_absent = _phrase(without_number(pair[1])) in data("orders")["absent"]
+        places = [1, 0] if is_absent else order_of(pair)
     return [pair[place] for place in places or [0, 1]]
 
 
@@ -451,10 +670,7 @@ def propose_levels(column: Column) -> Proposal:
 
 
 def _misspelt(column: Column) -> Iterator[str]:
-    """Yield a sentence for each rare level that may be a frequent one.
-
-    `Hispannic` differs from Hispanic by a letter, and f is the only level that begins as `femal` does.
-    """
+    """Yield a sentence for each rare level that may be a frequent one: `Hispannic`, and `femal` where others are f."""
     cells = dict(zip(column.texts, column.counts.tolist(), strict=True))
     for rare, often in permutations(cells, 2):
         if cells[rare] * _LIMITS.times_oftener > cells[often] or any(map(str.isdigit, rare + often)):
@@ -499,10 +715,7 @@ _PLAIN_SIGNS = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"’": 
 
 
 def _one_spelling(column: Column) -> dict[str, str]:
-    """Return the most frequent spelling for each text that differs from another in case, white space and signs only.
-
-    Where several texts all mean no or yes, they are two.
-    """
+    """Return the most frequent spelling for each text that differs from another in case, white space and signs only."""
     first, meant, targets = dict[str, str](), dict[str, str](), list[str]()
     for place in np.argsort(-column.counts, kind="stable"):
         text = column.texts[place]
@@ -513,16 +726,13 @@ def _one_spelling(column: Column) -> dict[str, str]:
             targets.append(text)
         else:
             meant[text] = target
-    if 2 < len(targets) <= 8:
-        phrases = {text: _phrase(without_number(text)) for text in targets}
-        for pair in (*data("answers")["pairs"], data("answers")["sexes"]):
-            no, yes = ([text for text in targets if phrases[text] in words] for words in pair)
-            # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
-            is_mixed = any(len({text.casefold() for text in side if len(text) == 1}) > 1 for side in (no, yes))
-            if no and yes and len(no) + len(yes) == len(targets) and not is_mixed:
-                answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
-                return {text: answers.get(target, target) for text, target in meant.items()} | answers
-    return meant
+    sides = _sides(targets, (*data("answers")["pairs"], data("answers")["sexes"])) if len(targets) > 2 else None
+    # N, S and Y of an oedema are no answers in two languages: letters alone are of one.
+    letters = {(side, text.casefold()) for text, side in zip(targets, sides or (), strict=False) if len(text) == 1}
+    if sides is None or len(letters) > len({side for side, _ in letters}):
+        return meant
+    answers = {text: targets[sides.index(side)] for text, side in zip(targets, sides, strict=True)}
+    return {text: answers[meant.get(text, text)] for text in (*meant, *targets) if answers.get(text) != text}
 
 
 # The proposal for a column by its values: the first of these rules that has one.
@@ -548,4 +758,4 @@ def propose_by_values(column: Column) -> Proposal:
     proposed = proposed.extended(dates_among_others(rest))
     if not words or "likelihood" not in proposed.fields:
         return proposed
-    return proposed.with_missing_codes(words).extended(reason=f"{listed(map(quote_cell, words))} taken for missing")
+    return proposed.extended(reason=f"{listed(map(quote_cell, words))} taken for missing", missing_codes=words)

@@ -7,9 +7,8 @@ alone decides, never a name.
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, takewhile
@@ -51,16 +50,13 @@ class Redundancy:
         return () if self.target is None else (self.target,)
 
     def open_in(self, schema: FeatureSchema | Mapping[str, Feature]) -> list[Feature]:
-        """Return the clustered features that it concerns; none if the target is not clustered, or all are one block.
-
-        What several determine is settled as soon as any of them is not clustered: the others do not determine it.
-        """
+        """Return the clustered features that it concerns; none if the target is not clustered, or all are one block."""
         clustered = [schema[name] for name in self.columns if name in schema and schema[name].is_clustered]
         if self.target is not None and self.target not in [feature.name for feature in clustered]:
             return []
         blocks = {feature.block for feature in clustered}
         is_settled = len(clustered) < 2 or (len(blocks) == 1 and None not in blocks)
-        is_settled |= self.kind == "computed" and len(clustered) < len(self.columns)
+        is_settled |= self.kind == "computed" and len(clustered) < len(self.columns)  # the others do not determine it
         return [] if is_settled and self.role == "describe" else clustered
 
 
@@ -129,10 +125,7 @@ class Formula(NamedTuple):
 
 
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
-    """Return the columns that are computed from others, each with its formula; no result is a source of a later one.
-
-    Usable columns of the table, float64 (N, C), have an order.
-    """
+    """Return the columns (N, C) computed from other usable ones, each with its formula; no result is a later source."""
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
     solutions: list[Formula] = []
     unsolved = usable & (n_values > 1)
@@ -180,10 +173,8 @@ def _pursue(correlation: Array, target: int, most: int) -> list[int]:
         weights = np.linalg.lstsq(correlation[np.ix_(chosen, chosen)], correlation[chosen, target])[0]
         rest = correlation[target] - weights @ correlation[chosen]
         now = float(rest[target])
-        if before > _LIMITS.unexplained and before - now < now / (_LIMITS.patience * (most - len(chosen) + 1)):
-            return []
-        if before < _LIMITS.unexplained and now > _LIMITS.stalled * before:
-            return chosen[:-1]
+        if before - now < now / (_LIMITS.patience * (most - len(chosen) + 1)):
+            break
         before = now
     return chosen if before < _LIMITS.unexplained else []
 
@@ -242,11 +233,10 @@ class Relation(NamedTuple):
     evidence: float  # in nats; see above
 
 
-def relation(x: Array, y: Array, ordered: tuple[bool, bool], number: tuple[bool, bool]) -> Relation | None:
+def relation(x: Array, y: Array, ordered: Sequence[bool], number: Sequence[bool]) -> Relation | None:
     """Return how y is determined by x, float64 (N,), NaN = missing, and how sure that is, or None if it is not.
 
-    Whether they have an order, as two values always do, and whether they are numbers and no levels decides what is
-    compared.
+    What is compared depends on whether each has an order, as two values always do, and is a number and no level.
     """
     both = ~np.isnan(x) & ~np.isnan(y)
     n, x, y = int(both.sum()), x[both], y[both]
@@ -296,18 +286,16 @@ _HOW: dict[str, str] = data("remarks")["follows"]
 
 
 def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]:
-    """Return what the columns of a table that `schema.validate` returned repeat of each other, in its order.
+    """Return what clustered columns of a validated table repeat of each other, and of outcomes, arms, times and sites.
 
-    Clustered features are compared with each other, and with outcomes, arms, times and sites, in at most 4,000 subjects
-    drawn with a fixed seed.
+    They are compared in at most 4,000 subjects, drawn with a fixed seed.
     """
     results: list[Redundancy] = []
-    report = partial(logging.getLogger(__name__).debug, "a comparison of columns failed: %r", exc_info=True)
-    with np.errstate(all="ignore"), surviving(report):  # numbers may be of any size
+    with np.errstate(all="ignore"), surviving():  # numbers may be of any size
         compared = _Compared(frame, schema)
         questions = (compared.find_determined, compared.find_computed, compared.find_nearly_same)
         for question in questions if len(compared.names) > 1 else ():
-            with surviving(report):
+            with surviving():
                 results += question({name for finding in results for name in finding.described})
     position = {feature.name: place for place, feature in enumerate(schema)}
     return sorted(results, key=lambda finding: (position[finding.columns[0]], finding.columns))
@@ -348,17 +336,15 @@ class _Compared:
         self.taken = {block_key(feature.block) for feature in schema if feature.block is not None}
 
     def find_determined(self, _: set[str]) -> list[Redundancy]:
-        """Return the columns that one other determines. Of two that determine each other, the better one is kept.
-
-        Better is to have another role than clustering, few missing values, many different ones, the earlier place.
-        """
+        """Return the columns that one other determines. Of two that determine each other, the better one is kept."""
+        # Better is to have another role than clustering, few missing values, many different ones, the earlier place.
         of_column = zip(~self.clustered, self.n_observed, self.n_levels, strict=True)
         value = [(*better, -place) for place, better in enumerate(of_column)]
         determined_by: dict[int, Redundancy] = {}
         for x, y in sorted(self._find_candidates(), key=lambda pair: (value[pair[1]], value[pair[0]]), reverse=True):
             if not self.clustered[y] or not determined_by.keys().isdisjoint((x, y)):
                 continue
-            ordered, number = ((bool(of[x]), bool(of[y])) for of in (self.ordered, self.number))
+            ordered, number = self.ordered[[x, y]].tolist(), self.number[[x, y]].tolist()
             evident = relation(self.sample[:, x], self.sample[:, y], ordered, number)
             if evident is None or evident.evidence < needed_evidence(len(self.names)):
                 continue
@@ -440,10 +426,12 @@ class _Compared:
         blocks = {self.features[at].block for at in group} - {None}
         if len(blocks) == 1:
             return str(blocks.pop())
-        alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*(self.names[at] for at in group), strict=False))
-        common = "".join(letters[0] for letters in alike).rstrip("0123456789 _.-:").strip()
-        base, first = (common, [common]) if sum(map(str.isalpha, common)) > 1 else ("block", [])
-        options = chain(first, (f"{base} {number}" for number in count(1)))
+        names = sorted(self.names[at] for at in group)
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(names[0], names[-1], strict=False))
+        common = "".join(letter for letter, _ in pairs).rstrip("0123456789 _.-:").strip()
+        has_word = sum(map(str.isalpha, common)) > 1
+        numbered = (f"{common if has_word else 'block'} {number}" for number in count(1))
+        options = chain([common] if has_word else [], numbered)
         name = next(option for option in options if block_key(option) not in self.taken)
         self.taken.add(block_key(name))
         return name

@@ -21,8 +21,8 @@ import pandas as pd
 
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
-from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, looks_identifying, surviving
-from clinclust.drafting.kinds import no_before_yes
+from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, surviving
+from clinclust.drafting.kinds import looks_identifying, no_before_yes
 from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
@@ -40,26 +40,27 @@ _NATURAL = _LANGUAGES - {"cdisc", "cbioportal", "datasus"}
 def count_words(names: Collection[str]) -> dict[str, frozenset[str]]:
     """Return the listed words that count in a table with these names.
 
-    ``event`` are the words of a concept: English and long ones, and short ones of the languages of the table, which are
-    ``language.spoken``. A further list of a concept is ``event.names``.
+    ``event`` are the words of a concept: English and long ones, and short ones of the languages of the table. A further
+    list of a concept is ``event.names``.
     """
+    of_language: dict[str, set[str]] = defaultdict(set)
+    for lists in data("roles").values():
+        for key, listed in lists.items():
+            of_language[key] |= set(listed)
     split = [name_words(name) for name in names]
     accented = {word for name, words in zip(names, split, strict=True) if not name.isascii() for word in words}
-    lists = [(concept, *item) for concept, of_keys in data("roles").items() for item in of_keys.items()]
-    of_language: dict[str, set[str]] = defaultdict(set)
-    for _, key, listed in lists:
-        of_language[key] |= set(listed)
     words = {word for name in split for word in (*name, "".join(name))} - of_language["en"]
     n_words = {language: len(words & of_language[language]) for language in data("roles")["language"]}
-    spoken = frozenset(["en", "zh", *(language for language, n in n_words.items() if n >= _LIMITS.fewest_speaking)])
-    counting = defaultdict(frozenset, {"language.spoken": spoken})
-    for concept, key, listed in lists:
-        if key in spoken:
-            counting[concept] |= frozenset(listed)
-        elif key in _NATURAL:
-            counting[concept] |= {word for word in listed if len(word) >= _LIMITS.long_word or word in accented}
-        elif key not in _LANGUAGES:
-            counting[f"{concept}.{key}"] = frozenset(listed)
+    spoken = {"en", "zh", *(language for language, n in n_words.items() if n >= _LIMITS.fewest_speaking)}
+    counting: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for concept, lists in data("roles").items():
+        for key, listed in lists.items():
+            if key in spoken:
+                counting[concept] |= frozenset(listed)
+            elif key in _NATURAL:
+                counting[concept] |= {word for word in listed if len(word) >= _LIMITS.long_word or word in accented}
+            elif key not in _LANGUAGES:
+                counting[f"{concept}.{key}"] = frozenset(listed)
     return counting
 
 
@@ -85,8 +86,7 @@ class Table:
     def __init__(self, drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         self.drafted, self.frame = drafted, frame
         self.columns = [draft.column for draft in drafted]
-        self.by_name = {draft.column.name: draft for draft in drafted}
-        self.listed = count_words(self.by_name)
+        self.listed = count_words([column.name for column in self.columns])
         if any(mentions(column.words, self.listed["event"]) for column in self.columns):
             self.listed["survival"] |= self.listed["survival.with_event"]
         self.note = noted_several_rows(frame)
@@ -109,10 +109,7 @@ class Table:
 
     @cached_property
     def crossed(self) -> dict[str, str]:
-        """The columns of subjects each of whom has one row at each visit, with the columns of the visits.
-
-        ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
-        """
+        """The columns of subjects each of whom has one row at each visit, whatever they are called, with the visits."""
         visits = [column for column in self.columns if 2 <= len(column.texts) <= _LIMITS.most_visits]
         return {
             subjects.name: visit.name
@@ -132,10 +129,7 @@ class Table:
 
     @cached_property
     def counts(self) -> str | None:
-        """The column that says how many people each row is, as in R's ``as.data.frame(Titanic)``.
-
-        Of the few levels of all other columns, nearly every combination is one row, and hardly any is two.
-        """
+        """The column that says how many people each row is, as in R's ``as.data.frame(Titanic)``."""
         n_rows, row_numbers = len(self.frame), np.arange(1.0, len(self.frame) + 1.0)
         columns = [column for column in self.columns if not np.array_equal(column.finite, row_numbers)]
         for counts in columns if len(columns) <= n_rows.bit_length() + 1 else ():  # each column doubles the groups
@@ -144,6 +138,7 @@ class Table:
             if len(others) < 2 or not 1 < min(n_texts) <= max(n_texts) <= MOST_LEVELS:
                 continue
             n_groups = len({*zip(*(column.codes.tolist() for column in others), strict=True)})
+            # Of the few levels of all others, nearly every combination is one row, and hardly any is two.
             is_each_once = n_groups >= _LIMITS.grouped * max(n_rows, math.prod(n_texts))
             are_counts = all(map(str.isdecimal, counts.texts)) and counts.n_observed == n_rows < counts.numbers.max()
             if is_each_once and are_counts and not any(names_subjects(column.name) for column in others):
@@ -169,7 +164,8 @@ def take_from(roles_of: Callable[[Table], Mapping[str, str]], reason: str) -> Ru
 
 def read_dictionaries(table: Table) -> dict[str, str]:
     """Return the roles of names in published data dictionaries that have several of the names; # is any number."""
-    both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in table.by_name}
+    names = [column.name for column in table.columns]
+    both = {name: (re.sub("[0-9]+", "#", folded(name)), folded(name)) for name in names}
     rare = {of for two in both.values() for of in two}.difference(data("sources")["common"]["cluster"])
     roles: dict[str, str] = {}
     for source in data("sources").values():
@@ -190,7 +186,7 @@ def find_by_words(
         if table.is_called(draft.column.names, concept, also):
             return Role(role, "by its name", look)
         levels = table.listed[f"{concept}.levels"]
-        is_level = bool(levels) and not levels.isdisjoint(_bare(words_of(text)) for text in draft.column.texts)
+        is_level = any(_bare(words_of(text)) in levels for text in draft.column.texts if levels)
         return Role(role, "by its values", look) if is_level else None
 
     return rule
@@ -223,10 +219,7 @@ def _tells_apart(subjects: Column, visit: Column) -> bool:
 
 
 def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits.
-
-    If a row is several people, the column of their number says so.
-    """
+    """Recognise a column whose values name a few rows each, by its name or visits, or count the people of a row."""
     column = draft.column
     if column.name == table.counts:
         return Role("ignore", "it counts the people of each row", LOOKS["grouped"].format(name=column.name))
@@ -260,8 +253,8 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
     is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
     is_numbered &= are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any())
     is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
-    is_many = n_texts >= max(_LIMITS.fewest_subjects, min(2 * _LIMITS.fewest_subjects, 0.8 * column.n_observed))
-    if is_named and is_many and _may_name_subjects(draft) and not table.is_place(column.words):
+    is_many = n_texts >= 2 * _LIMITS.fewest_subjects and _may_name_subjects(draft)
+    if is_named and is_many and not table.is_place(column.words):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -269,10 +262,9 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
 def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
     column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
-    if subjects is not None and subjects is not column and not is_visit:  # most of whom have several rows
-        n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
+    if subjects is not None and subjects is not column and not is_visit:
+        n_most = subjects.counts.max(initial=0)
         is_visit = 2 <= n_most <= len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
-        is_visit &= n_repeated >= _LIMITS.mostly_repeated * len(subjects.texts)
         steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
         steps = steps[np.isfinite(steps)]
         is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
@@ -282,20 +274,17 @@ def visits(draft: DraftedColumn, table: Table) -> Role | None:
 
 # Times, and the events that end them, by their names.
 
-_DATES, _LATER = ("dates", "times of day"), "a later measurement of what was measured at baseline"
+_DATES = ("dates", "times of day")
 
 
 def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
     column, listed = draft.column, table.listed
     are_numbers = column.finite.size == len(column.texts) > 2
-    units = listed["survival.beside"] - {"in", "status", "event", "stat"}
     for name in column.names:
         whole = " ".join(name) in listed["time.names"]
         is_time = whole or _bare(name) in listed["time.names"] or _bare(name).replace(" ", "") in listed["time"]
         is_time |= mentions(name, listed["time"]) or table.is_called([name], "survival")  # `OS months`
-        is_time |= len(name) > 1 and says_only(name, listed["survival.with_event"], units)
-        is_time |= mentions(name, listed["event"]) and not units.isdisjoint(name)  # `days to death`
         if (is_time and _is_long(draft)) or (are_numbers and whole):
             return Role("time", "by its name")
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
@@ -323,7 +312,7 @@ def events(draft: DraftedColumn, table: Table) -> Role | None:
     if says_only(name_words(column.notes.label or ""), listed, table.listed["event.beside"]):
         return Role("outcome", "by its label")
     ends = (listed - table.listed["event.not_levels"]) | table.listed["event.levels"]
-    if is_of_patient and any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
+    if any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
         return Role("outcome", "by its values")
     return None
 
@@ -331,9 +320,8 @@ def events(draft: DraftedColumn, table: Table) -> Role | None:
 def find_alike_named_pairs(table: Table) -> dict[str, str]:
     """Return the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
-    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. Nearly everybody has a time above 0 at each level
-    of the event, so that years of smoking are no time to a smoking status; and the event is no cut of the time, as a
-    raised CA-125 is.
+    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. The event is no cut of the time, as a raised
+    CA-125 is, and a smoking status of the years of smoking.
     """
     sure, roles = table.listed["time.sure_affixes"], dict[str, str]()
     events: dict[str, list[Column]] = defaultdict(list)
@@ -353,7 +341,7 @@ def find_alike_named_pairs(table: Table) -> dict[str, str]:
                 if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
                     continue
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
-                if all(np.mean(times > 0.0) > _LIMITS.nearly_everybody for times in by_level) and not _is_cut(by_level):
+                if not _is_cut(by_level):
                     roles |= {column.name: "time", event.name: "outcome"}
     return roles
 
@@ -372,10 +360,7 @@ def siblings(draft: DraftedColumn, table: Table) -> Role | None:
         return {_bare(words), *(words[:1] if len(words) > 1 and words[0] in affixes else ())}
 
     stems = stems_of(draft.column.words) - {" ".join(draft.column.words)}
-    # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone. And a later
-    # measurement has its own baseline.
-    others = [other for other in table.decided if other.column.name not in table.roles[_LATER]]
-    named = [other for other in others if not other.proposal.reason.startswith(_DATES)]
+    named = [other for other in table.decided if not other.proposal.reason.startswith(_DATES)]  # not by its values
     alike = [other.feature.role for other in named if not stems.isdisjoint(stems_of(other.column.words))]
     if len(alike) >= 2 and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number or the end of its name")
@@ -425,8 +410,8 @@ def find_events_next_to_times(table: Table) -> dict[str, str]:
 def tied(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
-    An outcome may be a cut of it, as a low weight at birth is of the weight; it may be another column and a time, as
-    the age at death is the age at entry and the follow-up; or never be later than a time, or end it.
+    A low weight at birth is a cut of the weight; the age at death is the sum of the age at entry and the follow-up; a
+    diagnosis is never later than the death, and a death never earlier than the relapse, and often equal.
     """
     numbers = table.numbers
     if draft.column.name not in numbers:
@@ -458,10 +443,7 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 def recorded_with(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise what is recorded where a time to an event is, or at one level of an outcome, and only there.
-
-    The kind of progression is such an outcome, and the cause of death of those who died.
-    """
+    """Recognise what is recorded where a time to an event is, or at one level of an outcome: the cause of death."""
     is_seen = draft.column.codes >= 0
     if not _LIMITS.fewest_rows <= is_seen.sum() <= (1.0 - _LIMITS.often_missing) * is_seen.size:
         return None
@@ -512,7 +494,6 @@ def calendar(draft: DraftedColumn, table: Table) -> Role | None:
     is_named = any(word.endswith(parts["year"]) or word.startswith(parts["year"]) for word in words if word[-1] != "s")
     if _LIMITS.years[0] <= low and high <= _LIMITS.years[1]:
         is_dense = numbers.size >= max(3, 0.5 * (high - low + 1))  # salaries of 1,950 to 2,030 leave most numbers out
-        is_dense &= column.n_observed >= _LIMITS.fewest_rows
         return Role("time", "calendar years") if is_named or is_dense else None
     if not table.listed["calendar.not_beside"].isdisjoint(words):  # durations
         return None
@@ -534,8 +515,6 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
         begins = any(piece.startswith(starts) for piece in (*single, "".join(single)))
         if begins or table.is_called([name, single], "sampling"):
             return Role("site", "the design of a survey")
-    if "cdisc" in table.listed["language.spoken"] and words and words[-1].endswith("fl"):  # `SAFFL`
-        return Role("describe", "a flag of sets for analysis, by its name")
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = column.has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None
@@ -560,17 +539,15 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise measurements of a trial with a time in the name.
+    """Recognise measurements of a trial with a time in the name, `pain_30min`, not recalled ones, `falls_last_30d`.
 
-    A number with a unit of time is `pain_30min` and `crp_day28`; what is recalled at baseline, as `falls_last_30d`, is
-    no later measurement. In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
+    In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
     """
     words, units = draft.column.words, table.listed["baseline.units"]
     ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
     times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
-    is_measured = not all(word.isdigit() or word in units for word in words)
     is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
-    if not times or not is_measured or is_recalled:
+    if not times or is_recalled:
         return None
     is_ahead = len(draft.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
     has_arm = any(other.feature.role == "arm" for other in table.decided)
@@ -578,7 +555,7 @@ def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 def find_later_measurements(table: Table) -> dict[str, str]:
-    """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
+    """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`.
 
     The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
     one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
@@ -588,9 +565,6 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     called = list[tuple[DraftedColumn, tuple[str, ...], bool]]()
     for item in table.drafted:
         words = item.column.words
-        prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
-        if prefix and words[0] not in base | after and len(words[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
-            words = [prefix, words[0].removeprefix(prefix), *words[1:]]
         stem = tuple(word for word in words if not word.isdigit() and word not in base | after)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
         if stem and (is_visit_0 or not base.isdisjoint(words)):
@@ -675,7 +649,7 @@ RULES: tuple[Rule, ...] = (
     find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
     take_from(find_events_next_to_times, "a time and the event next to it, by their values"),
     places,
-    take_from(find_later_measurements, _LATER),
+    take_from(find_later_measurements, "a later measurement of what was measured at baseline"),
     measured_after_baseline,
     siblings,
     recorded_with,
@@ -695,7 +669,7 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
         for draft in may_change:
             if draft.has_role or draft.feature.role not in ("cluster", "ignore"):
                 continue
-            with np.errstate(all="ignore"), surviving(draft.note_fault):  # cells may be of any size
+            with np.errstate(all="ignore"), surviving():  # cells may be of any size
                 if (proposal := rule(draft, table)) is not None:
                     draft.take_role(*proposal)
                     table.decided.append(draft)

@@ -23,7 +23,7 @@ from clinclust.data import Language, Style
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule, are_small_rows
 from clinclust.disclosure.suppress import shown_sizes
-from clinclust.drafting.column import looks_identifying
+from clinclust.drafting.kinds import looks_identifying
 from clinclust.errors import InputError, on_one_line
 from clinclust.estimators.explanation import NOBODY, Continuum, find_continuum, find_unusual
 from clinclust.estimators.fit import FEW, FEW_SUBJECTS, Fit

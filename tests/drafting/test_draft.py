@@ -189,23 +189,6 @@ def test_log_marginals_are_the_integrals_that_they_stand_for():
     assert evidence("exponential", x) == pytest.approx(log_integral(wait, 1e-9, 50))
 
 
-def test_the_categorical_log_marginal_chains_its_predictives():
-    chained = np.log(1 / 3) + np.log(2 / 4) + np.log(1 / 5)
-    assert evidence("categorical", np.array([0.0, 1.0, 0.0]), levels=("a", "b", "c")) == pytest.approx(chained)
-
-
-def test_the_gaussian_log_marginal_chains_its_predictives():
-    x = np.array([1.0, 2.5, 4.0, 0.5])
-    mean, kappa, shape, rate = x.mean(), 10 / 4, 1.0, x.var()
-    chained = 0.0
-    for value in x:
-        scale = np.sqrt(rate * (kappa + 1) / (shape * kappa))
-        chained += stats.t.logpdf(value, 2 * shape, mean, scale)
-        rate += kappa * (value - mean) ** 2 / (2 * (kappa + 1))
-        mean, kappa, shape = (kappa * mean + value) / (kappa + 1), kappa + 1, shape + 0.5
-    assert evidence("gaussian", x) == pytest.approx(chained)
-
-
 @pytest.mark.parametrize("slip", [7000.0, -7000.0])
 def test_one_slip_of_the_pen_does_not_decide_how_a_measurement_is_modelled(slip):
     rng = np.random.default_rng(0)
