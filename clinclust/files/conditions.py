@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,8 +38,7 @@ _DATE = re.compile(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class DateColumn:
+class DateColumn(NamedTuple):
     """The dates of a column."""
 
     moments: NDArray[np.float64]  # seconds from a fixed day, at midnight if no time is written; NaN without a date
@@ -97,8 +96,7 @@ def _moment(text: str, order: DateOrder) -> float:
 
 _LONGEST, _DEEPEST = 5000, 50
 _LONGEST_NAME = 200
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-"""The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # without backticks; Python's identifiers may hold more, such as a middle dot
 _TOKEN = re.compile(
     r"(?P<number>[+-]?(?:[0-9]+,[0-9]+(?![\w.,])|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])))"
     r"|`(?P<name>[^`]*)`|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)"
@@ -106,11 +104,10 @@ _TOKEN = re.compile(
 )
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+# the signs that ask which of two values is larger, and what they are if the values change places
 ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""The signs that ask which of two values is larger, and what they are if the values change places."""
 IS_MISSING = "is missing"
-WORDS = ("and", "or", "not", "in", "is", "missing")
-"""The words of the language: a column of such a name is put in backticks."""
+WORDS = ("and", "or", "not", "in", "is", "missing")  # a column of such a name is put in backticks
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,8 @@ class Operand:
 
     kind: str
     text: str
+    # the digits that follow this number in a list, after a comma without a space: they may be its decimals
     decimals: str = field(default="", repr=False, compare=False)
-    """The digits that follow this number in a list, after a comma without a space: they may be its decimals."""
 
 
 @dataclass(frozen=True)
@@ -290,13 +287,13 @@ class Cells:
     def meant(self, text: str, *, in_quotes: bool) -> float:
         """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
         number, parts, marks = np.nan, notation.parts_of(text), self.marks
-        if in_quotes or "," in text:
-            if parts is not None and not parts.limit and not parts.unit:
-                number, text_marks = self._number(parts.number, marks), notation.marks_of([parts.number])
-                if np.isnan(number) and not marks.decimal and not text_marks.is_guess:
-                    number = self._number(parts.number, text_marks)
-        elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
-            number = number_of(text)
+        if not in_quotes and "," not in text:
+            is_grouped = marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)
+            number = np.nan if is_grouped else number_of(text)
+        elif parts is not None and not parts.limit and not parts.unit:
+            number, text_marks = self._number(parts.number, marks), notation.marks_of([parts.number])
+            if np.isnan(number) and not marks.decimal and not text_marks.is_guess:
+                number = self._number(parts.number, text_marks)
         if np.isnan(number):
             raise InputError(say("compared_with_no_number", text=text, column=self.name))
         return number

@@ -103,8 +103,7 @@ def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
 
 # The summaries of visits, and what is estimated on the cohort for them, and kept for new subjects.
 
-SUMMARIES: Mapping[str, str] = data("tables")["summaries"]
-"""The summaries of a measurement, and what a subject needs for each."""
+SUMMARIES: Mapping[str, str] = data("tables")["summaries"]  # of a measurement, and what a subject needs for each
 _Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
 _Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
 TimeUnit = Literal["year"] | None  # of dates; None for numbers
@@ -139,8 +138,7 @@ RULES = {
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
     "summarise": Rule("a dictionary such as {'egfr': ['mean', 'slope']}", lambda value: isinstance(value, Mapping)),
     "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
-}
-"""What a choice of rows holds other than texts."""
+}  # of what a choice of rows holds other than texts
 _TEXT = Rule("a text that is not empty", lambda value: isinstance(value, str) and bool(value.strip()))
 
 
@@ -433,7 +431,12 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
                 codes = np.unique(cells.texts.astype(str), return_inverse=True)[1]
             elif use == "`time`":
                 time = cells.name
-                times, per, remarks = _read_times(cells, codes)
+                times, per, remarks = _read_times(cells)
+                if per is not None:  # dates count from the first of the subject: cohorts are recruited over years
+                    times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
+                    remarks.append(f"time is the years from the first {quoted(time)} of each subject")
+                if n_without := int(np.isnan(times).sum()):
+                    remarks.append(f"{n_without:,} rows without {quoted(time)} are not part of the summaries")
             else:
                 added = {f"{cells.name} {summary}" for summary in summarise[name]}
                 if twice := added.intersection(reader.read.names):
@@ -474,14 +477,14 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
     return VisitSummaries(time, times, columns, about, trends, remarks)
 
 
-def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Array, list[str]]:
+def _read_numbers(cells: conditions.Cells, use: str = "", needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
     words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
     is_number = (low == high) & np.isfinite(low) & (not cells.looks_like_dates)
     wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~is_number
     if wrong.any():
-        texts = list(dict.fromkeys(cells.texts[wrong].tolist()))
+        texts = sorted(dict.fromkeys(cells.texts[wrong].tolist()), key=conditions.looks_like_date)  # dates last
         name = conditions.name_in_condition(cells.name, cells.number)
         values = [conditions.text_in_condition(text) for text in texts]
         repair = "correct them"
@@ -490,26 +493,17 @@ def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Arr
             repair += f", or leave these rows out, where={others!r}"
         rows = cells.rows[wrong].tolist()
         fault = say("no_numbers_of_visits", column=cells.name, cells=texts, rows=rows, needed=needed, repair=repair)
-        raise InputError(fault)
+        raise InputError(use + fault)
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
-    return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
+    return np.where(low != high, np.nan, low), [*cells.describe_notation(), *notices]
 
 
-def _read_times(cells: conditions.Cells, codes: NDArray[np.intp]) -> tuple[Array, TimeUnit, list[str]]:
-    """Return the time of each row, its unit if it is dates, and remarks.
-
-    Dates count in years from the first of the subject: cohorts are recruited over years.
-    """
-    per: TimeUnit = "year" if cells.looks_like_dates else None
-    if per is None:
-        times, notices = _read_numbers(cells, "numbers or dates such as 2024-05-31")
-    else:
-        times, notices = cells.bounds[0] / (365.25 * conditions.A_DAY), cells.describe_notation()
-        times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
-        notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
-    if n_without := int(np.isnan(times).sum()):
-        notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
-    return times, per, notices
+def _read_times(cells: conditions.Cells, use: str = "") -> tuple[Array, TimeUnit, list[str]]:
+    """Return the time of each row, its unit if it is dates, and remarks."""
+    if cells.looks_like_dates:
+        return cells.bounds[0] / (365.25 * conditions.A_DAY), "year", cells.describe_notation()
+    times, notices = _read_numbers(cells, use, "numbers or dates such as 2024-05-31")
+    return times, None, notices
 
 
 def _describe_time(trend: Trend, time: str) -> str:
@@ -641,13 +635,9 @@ def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Ar
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=subjects.name))
     if choice.by is not None:
         cells = reader.cells(choice.by)
-        low, high = cells.bounds
-        if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
-            example = min(wrong, key=conditions.looks_like_date)
-            raise InputError(say("no_order_of_rows", column=cells.name, cell=example))
-        times = np.where(cells.missing, np.nan, low)
-        remarks += cells.describe_notation()
-        if n_without := int(cells.missing.sum()):
+        times, _, notices = _read_times(cells, "`by`: ")
+        remarks += notices
+        if n_without := int(np.isnan(times).sum()):
             remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     ordered = pd.DataFrame({"subject": subjects.texts, "time": np.nan if times is None else times}).sort_values(
         "time", kind="stable", na_position="first" if choice.keep == "last" else "last"
@@ -660,8 +650,7 @@ def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Ar
 
 # Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.
 
-N_SAMPLED = 50_000
-"""Expected number of rows of the sample of a table in partitions."""
+N_SAMPLED = 50_000  # expected number of rows of the sample of a table in partitions
 
 
 def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, seed: int) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
-from clinclust.files import formats
+from clinclust.files import tables as formats
 
 
 def write_xlsx(path, *sheets):
@@ -308,7 +308,7 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
 
 
 def test_a_part_that_unpacks_to_far_more_than_a_table_is_refused_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.files.formats._SMALL", 2**20)
+    monkeypatch.setattr("clinclust.files.tables._SMALL", 2**20)
     bomb = sheet_xml(HEADER + "<row/>" * 200_000)
     with pytest.raises(InputError, match=r"sheet1.xml unpacks from 0.\d to more than 1 MB"):
         read(tmp_path, workbook_bytes(bomb))
