@@ -163,13 +163,11 @@ def parsed(text: str) -> Condition:
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError, SyntaxError) as error:
         if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
-            deep = f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other"
-            raise InputError(deep) from None
+            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other") from None
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        message = say("condition_not_understood", place=shown, before=text[:at].rstrip()[-40:])
-        raise InputError(message) from None
+        raise InputError(say("condition_not_understood", place=shown, before=text[:at].rstrip()[-40:])) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:

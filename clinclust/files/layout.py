@@ -466,8 +466,7 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         if not block.size:
             continue
         always, numeric = _filled_columns(frame[:begin][kept[:begin]])
-        first = texts_in(frame.iloc[block[0]])
-        texts = {_folded(text) for at, text in first.items() if at in numeric}
+        texts = {_folded(text) for at, text in texts_in(frame.iloc[block[0]]).items() if at in numeric}
         if sum(not looks_like_number(text) and not means_missing(text) for text in texts) >= _FEWEST_WORDS:
             return _second_table(frame, block[0], "below an empty row, with words in columns of numbers")
         filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}

@@ -397,7 +397,6 @@ class VisitSummaries(NamedTuple):
     """The summaries of the columns of a table, of the subject of each row."""
 
     time: str
-    times: Array  # of the rows, float64 (N,), NaN without one
     columns: Mapping[str, pd.DataFrame]  # the summaries of each column by their names, each (N,)
     notes: Mapping[str, ColumnNotes]  # on the summaries
     trends: Mapping[str, Trend]
@@ -438,8 +437,7 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
                 if n_without := int(np.isnan(times).sum()):
                     remarks.append(f"{n_without:,} rows without {quoted(time)} are not part of the summaries")
             else:
-                added = {f"{cells.name} {summary}" for summary in summarise[name]}
-                if twice := added.intersection(reader.read.names):
+                if twice := {f"{cells.name} {summary}" for summary in summarise[name]}.intersection(reader.read.names):
                     raise InputError(f"this would add a second {listed(map(quoted, twice))}: rename it")
                 numbers[name], notices = _read_numbers(cells)
                 remarks += notices
@@ -474,7 +472,7 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
         results = {f"{column} {summary}": of_subjects[summary][0][codes] for summary in summarise[name]}
         columns[column] = pd.DataFrame(results, index=reader.read.frame.index)
     refuse(problems)
-    return VisitSummaries(time, times, columns, about, trends, remarks)
+    return VisitSummaries(time, columns, about, trends, remarks)
 
 
 def _read_numbers(cells: conditions.Cells, use: str = "", needed: str = "numbers") -> tuple[Array, list[str]]:
@@ -584,7 +582,7 @@ def choose_rows(
     The choice that it notes says how dates were read, so that it means the same in another table.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
-    remarks, readers, summaries, times = [*read.remarks], list[conditions.Reader](), None, None
+    remarks, readers, summaries = [*read.remarks], list[conditions.Reader](), None
     if choice.where is not None:
         readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
@@ -603,12 +601,11 @@ def choose_rows(
         try:
             if choice.summarise is not None:
                 summaries = summarise_visits(reader, choice)
-                remarks, times = remarks + summaries.remarks, summaries.times
-            mask, more = _one_row_per_subject(reader, choice, times)
+                remarks += summaries.remarks
+                choice = replace(choice, trends=summaries.trends or None)
+            mask, more = _one_row_per_subject(reader, choice)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
-        if summaries is not None:
-            choice = replace(choice, trends=summaries.trends or None)
         read, remarks = replace(read, frame=read.frame[mask]), remarks + more
         counts = replace(counts, further=int((~mask).sum()))
     derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
@@ -623,8 +620,8 @@ def choose_rows(
     return frame, remarks + more
 
 
-def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Array | None) -> tuple[Mask, list[str]]:
-    """Return which row of each subject stays, and remarks; `times` order rows without `by`."""
+def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice) -> tuple[Mask, list[str]]:
+    """Return which row of each subject stays, and remarks."""
     subjects, remarks = reader.cells(str(choice.one_row_per)), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
@@ -633,17 +630,16 @@ def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Ar
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=subjects.name))
-    if choice.by is not None:
-        cells = reader.cells(choice.by)
-        times, _, notices = _read_times(cells, "`by`: ")
-        remarks += notices
-        if n_without := int(np.isnan(times).sum()):
-            remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
-    ordered = pd.DataFrame({"subject": subjects.texts, "time": np.nan if times is None else times}).sort_values(
+    times, order, by = np.full(len(subjects.texts), np.nan), choice.by or choice.time, "in the file"
+    if order is not None:
+        (times, _, notices), by = _read_times(reader.cells(order), "`by`: "), f"by {quoted(order)}"
+        n_without = int(np.isnan(times).sum())
+        lacking = [f"{n_without:,} rows without {quoted(order)} stay only for lack of another"] if n_without else []
+        remarks += [*notices, *lacking] if choice.by is not None else []
+    ordered = pd.DataFrame({"subject": subjects.texts, "time": times}).sort_values(
         "time", kind="stable", na_position="first" if choice.keep == "last" else "last"
     )
     mask = ~ordered.duplicated("subject", keep=choice.keep).sort_index().to_numpy()
-    by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
     return mask, [*remarks, f"{mask.sum():,} of {len(mask):,} rows are kept: {of_each}"]
 

@@ -563,8 +563,7 @@ def read_statistical(path: Path, kind: str, options: SheetOptions) -> TableRead:
     program = about_kind["program"]
     pyreadstat = package("pyreadstat", f"a file of {program}")
     how = {"encoding": options.encoding, **about_kind.get("how", {})}
-    repair = say("repair_statistical", program=program)
-    with guarded(f"file of {program}", repair), path.open("rb") as file:
+    with guarded(f"file of {program}", say("repair_statistical", program=program)), path.open("rb") as file:
         read = getattr(pyreadstat, about_kind["reader"])
         about = read(file, metadataonly=True, **how)[1]
         n_cells = (about.number_rows or 0) * (about.number_columns or 0)

@@ -200,8 +200,7 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
                     elif name in names and not os.path.lexists(private / name):
                         (folder / name).unlink(missing_ok=True)
         except BaseException as second:
-            fault = say("files_of_two_runs", folder=folder, error=second, replaced=replaced)
-            raise OSError(fault) from second
+            raise OSError(say("files_of_two_runs", folder=folder, error=second, replaced=replaced)) from second
         raise
     for _ in range(3):
         shutil.rmtree(replaced, ignore_errors=True)

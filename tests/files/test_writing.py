@@ -28,7 +28,6 @@ from clinclust.files.writing import (
 )
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests end a forked process")
-
 MOVES = range(1, 8)
 """Calls that move a file while `write_set` replaces the earlier set."""
 
