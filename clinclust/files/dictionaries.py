@@ -329,7 +329,6 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
 
 
 def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNotes], list[str]]:
-    """Return what a dictionary says of the columns of a table, and remarks on it."""
     headers = [canonical_text(header) for header in table.columns]
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):

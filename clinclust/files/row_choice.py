@@ -323,7 +323,6 @@ class _Visits:
 
 
 def _estimate_trend(name: str, time: str, visits: _Visits, per: TimeUnit) -> tuple[Trend, list[str]]:
-    """Return the trend of a column, and remarks on it."""
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
     at, centre = _round(visits.times.mean(), unit), visits.values.mean()
     n_free = float((visits.n - visits.has_line - (visits.n > 0)).sum())
@@ -420,15 +419,15 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
     summarise, trends = choice.summarise or {}, dict[str, Trend]()
     codes, times, per, time = np.zeros(len(reader.read.frame), dtype=np.intp), np.zeros(0), None, ""
     numbers, columns, about = dict[str, Array](), dict[str, pd.DataFrame](), dict[str, ColumnNotes]()
-    uses = [(str(choice.one_row_per), "`one_row_per`"), (str(choice.time), "`time`")]
-    for name, use in [*uses, *((name, "`summarise`") for name in summarise)]:
+    uses = [("one_row_per", str(choice.one_row_per)), ("time", str(choice.time))]
+    for use, name in [*uses, *(("summarise", name) for name in summarise)]:
         try:
             cells = reader.cells(name)
             if (other := use_of.setdefault(cells.number, (use, name))) != (use, name):
-                raise InputError(f"this and {other[0]} name one column, {quoted(name)}: give another")
-            if use == "`one_row_per`":
+                raise InputError(f"this and `{other[0]}` name one column, {quoted(name)}: give another")
+            if use == "one_row_per":
                 codes = np.unique(cells.texts.astype(str), return_inverse=True)[1]
-            elif use == "`time`":
+            elif use == "time":
                 time = cells.name
                 times, per, remarks = _read_times(cells)
                 if per is not None:  # dates count from the first of the subject: cohorts are recruited over years
@@ -442,7 +441,7 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
                 numbers[name], notices = _read_numbers(cells)
                 remarks += notices
         except InputError as error:
-            problems.append(f"{use}: {error.at_command_line}")
+            problems.append(f"`{use}`: {error.at_command_line}")
     refuse(problems)
     for name, values in numbers.items():
         column, notes, visits = reader.cells(name).name, reader.cells(name).notes, _Visits(codes, times, values)
@@ -462,15 +461,15 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
         if trend is not None:
             trends[name] = trend
         of_subjects = _summarise_column(visits, notes.label or column, trend, over)
+        columns[column] = pd.DataFrame(index=reader.read.frame.index)
         for summary in summarise[name]:
-            (level, label), new = of_subjects[summary], f"{column} {summary}"
+            (values, label), new = of_subjects[summary], f"{column} {summary}"
+            columns[column][new] = values[codes]
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
             reason = f"the {summary} of the rows of a subject"
             about[new] = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            if count := int(np.isnan(level).sum()):
+            if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
-        results = {f"{column} {summary}": of_subjects[summary][0][codes] for summary in summarise[name]}
-        columns[column] = pd.DataFrame(results, index=reader.read.frame.index)
     refuse(problems)
     return VisitSummaries(time, columns, about, trends, remarks)
 
@@ -621,7 +620,6 @@ def choose_rows(
 
 
 def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice) -> tuple[Mask, list[str]]:
-    """Return which row of each subject stays, and remarks."""
     subjects, remarks = reader.cells(str(choice.one_row_per)), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
