@@ -256,9 +256,9 @@ class Cells:
         self.missing = texts.isin(["", *self.notes.missing_codes]).to_numpy(dtype=bool)
 
     @cached_property
-    def counts(self) -> Counter[str]:
-        """How often each text is in the column, without missing values, the most frequent first."""
-        return Counter(dict(Counter(self.texts[~self.missing].tolist()).most_common()))
+    def levels(self) -> list[str]:
+        """The texts in the column without missing values, the most frequent first."""
+        return [text for text, _ in Counter(self.texts[~self.missing].tolist()).most_common()]
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
@@ -266,7 +266,7 @@ class Cells:
         if self.looks_like_dates:
             return self.dates.moments, self.dates.moments
         if self.marks.is_guess and self.decimal is None:
-            example = next(text for text in self.counts if "," in text)
+            example = next(text for text in self.levels if "," in text)
             raise InputError(say("comma_decimal_or_thousands", name=self.name, example=example))
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
         for text, (limit, number, _) in self._parts.items():
@@ -279,8 +279,7 @@ class Cells:
         return ends[:, 0], ends[:, 1]
 
     def _number(self, number: str, marks: notation.Marks) -> float:
-        written = notation.number_as_written(number, marks.decimal, marks.thousands)
-        return np.nan if written is None else number_of(written)
+        return number_of(notation.number_as_written(number, marks.decimal, marks.thousands) or "")
 
     def meant(self, text: str, *, in_quotes: bool) -> float:
         """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
@@ -308,7 +307,7 @@ class Cells:
     @cached_property
     def _parts(self) -> dict[str, notation.WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        by_text = {text: notation.parts_of(text) for text in self.counts}
+        by_text = {text: notation.parts_of(text) for text in self.levels}
         return {text: parts for text, parts in by_text.items() if parts is not None and not parts.unit}
 
     @cached_property
@@ -319,7 +318,7 @@ class Cells:
         if "," in commas and notation.are_thousands(numbers) and not any("," in number for number in numbers):
             return notation.Marks(",", ".")
         marks = notation.marks_of(numbers)
-        is_plain = not np.isnan(numbers_of(list(self.counts))).any()
+        is_plain = not np.isnan(numbers_of(self.levels)).any()
         if "," in commas[:2] and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
             return notation.Marks(",", None)
         return notation.Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
@@ -336,7 +335,7 @@ class Cells:
     @cached_property
     def looks_like_dates(self) -> bool:
         """Whether all cells with a value are written as dates are, and there is one."""
-        return bool(self.counts) and all(map(looks_like_date, self.counts))
+        return bool(self.levels) and all(map(looks_like_date, self.levels))
 
 
 class Reader:
@@ -420,8 +419,8 @@ class Reader:
                 unmet.setdefault((cells, comparison.sign), []).append(comparison.value.text)
         remarks = [*self._remarks]
         for (cells, sign), texts in unmet.items():
-            count = len(cells.counts)
-            levels = list(cells.counts) if count <= 10 else []  # many values may name subjects
+            count = len(cells.levels)
+            levels = cells.levels if count <= 10 else []  # many values may name subjects
             held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
             hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
             values = listed(map(quoted, texts))

@@ -477,7 +477,7 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
 def _read_numbers(cells: conditions.Cells, use: str = "", needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
-    words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
+    words = [text for text in cells.levels if means_missing(text) or text.casefold() in MISSING_SIGNS]
     is_number = (low == high) & np.isfinite(low) & (not cells.looks_like_dates)
     wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~is_number
     if wrong.any():
@@ -625,7 +625,7 @@ def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice) -> tuple[
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
         name, rows = subjects.name, subjects.rows[subjects.missing]
         raise InputError(say("rows_without_subject", column=name, n_rows=len(rows), row=rows[0], where=condition))
-    n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
+    n_alike = len(subjects.levels) - len({"".join(text.casefold().split()) for text in subjects.levels})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=subjects.name))
     times, order, by = np.full(len(subjects.texts), np.nan), choice.by or choice.time, "in the file"
