@@ -35,9 +35,8 @@ from clinclust.estimators.settings import Settings, duration_sentence
 from clinclust.estimators.subtype_model import FittedCohort, cohort_of, rows_of_the_fit
 from clinclust.files.cell_text import limited, quoted
 from clinclust.files.dictionaries import note_columns
-from clinclust.files.formats import Part, is_in_partitions, shown_name, table_of_parts
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
-from clinclust.files.tables import read_cohort
+from clinclust.files.tables import Part, is_in_partitions, read_cohort, shown_name, table_of_parts
 from clinclust.files.writing import (
     MANIFEST,
     SHARING,

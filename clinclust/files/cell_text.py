@@ -28,12 +28,10 @@ def compile_short(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(rf"(?=(?s:.{{0,{LONGEST_NUMBER}}})\Z)(?:{pattern})", flags)
 
 
+# ASCII digits with an optional sign, decimal point and exponent
 NUMBER = compile_short(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-"""The texts that are numbers: ASCII digits with an optional sign, decimal point and exponent."""
-
 _LONGEST_SHOWN = 60
 _INFINITY = compile_short(r"[+-]?inf(?:inity)?", re.IGNORECASE)
-
 _CHARACTERS = frozenset("0123456789.+-eE")
 _LARGEST_WHOLE_FLOAT = 2.0**53  # a float64 cannot represent every whole number above it
 

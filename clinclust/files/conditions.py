@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, eq, ge, gt, le, lt, or_
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,8 +38,7 @@ _DATE = re.compile(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class DateColumn:
+class DateColumn(NamedTuple):
     """The dates of a column."""
 
     moments: NDArray[np.float64]  # seconds from a fixed day, at midnight if no time is written; NaN without a date
@@ -97,8 +96,7 @@ def _moment(text: str, order: DateOrder) -> float:
 
 _LONGEST, _DEEPEST = 5000, 50
 _LONGEST_NAME = 200
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-"""The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # without backticks; Python's identifiers may hold more, such as a middle dot
 _TOKEN = re.compile(
     r"(?P<number>[+-]?(?:[0-9]+,[0-9]+(?![\w.,])|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])))"
     r"|`(?P<name>[^`]*)`|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)"
@@ -106,11 +104,10 @@ _TOKEN = re.compile(
 )
 _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SIGN_OF = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+# the signs that ask which of two values is larger, and what they are if the values change places
 ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""The signs that ask which of two values is larger, and what they are if the values change places."""
 IS_MISSING = "is missing"
-WORDS = ("and", "or", "not", "in", "is", "missing")
-"""The words of the language: a column of such a name is put in backticks."""
+WORDS = ("and", "or", "not", "in", "is", "missing")  # a column of such a name is put in backticks
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,8 @@ class Operand:
 
     kind: str
     text: str
+    # the digits that follow this number in a list, after a comma without a space: they may be its decimals
     decimals: str = field(default="", repr=False, compare=False)
-    """The digits that follow this number in a list, after a comma without a space: they may be its decimals."""
 
 
 @dataclass(frozen=True)
@@ -166,13 +163,11 @@ def parsed(text: str) -> Condition:
         return _read_tree(ast.parse("\\\n".join(words), mode="eval").body, operands)
     except (RecursionError, MemoryError, SyntaxError) as error:
         if not isinstance(error, SyntaxError) or "too many nested" in error.msg:
-            deep = f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other"
-            raise InputError(deep) from None
+            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other") from None
         place = (error.lineno or 0) - (error.offset != 0)  # without an offset, it is behind the last word
         at = starts[place] if place < len(starts) else len(text)
         shown = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
-        message = say("condition_not_understood", place=shown, before=text[:at].rstrip()[-40:])
-        raise InputError(message) from None
+        raise InputError(say("condition_not_understood", place=shown, before=text[:at].rstrip()[-40:])) from None
 
 
 def _read_tree(node: ast.expr, operands: Mapping[str, Operand], depth: int = 0) -> Condition:
@@ -261,9 +256,9 @@ class Cells:
         self.missing = texts.isin(["", *self.notes.missing_codes]).to_numpy(dtype=bool)
 
     @cached_property
-    def counts(self) -> Counter[str]:
-        """How often each text is in the column, without missing values, the most frequent first."""
-        return Counter(dict(Counter(self.texts[~self.missing].tolist()).most_common()))
+    def levels(self) -> list[str]:
+        """The texts in the column without missing values, the most frequent first."""
+        return [text for text, _ in Counter(self.texts[~self.missing].tolist()).most_common()]
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
@@ -271,7 +266,7 @@ class Cells:
         if self.looks_like_dates:
             return self.dates.moments, self.dates.moments
         if self.marks.is_guess and self.decimal is None:
-            example = next(text for text in self.counts if "," in text)
+            example = next(text for text in self.levels if "," in text)
             raise InputError(say("comma_decimal_or_thousands", name=self.name, example=example))
         bounds = dict.fromkeys(self.texts.tolist(), (np.nan, np.nan))
         for text, (limit, number, _) in self._parts.items():
@@ -284,19 +279,18 @@ class Cells:
         return ends[:, 0], ends[:, 1]
 
     def _number(self, number: str, marks: notation.Marks) -> float:
-        written = notation.number_as_written(number, marks.decimal, marks.thousands)
-        return np.nan if written is None else number_of(written)
+        return number_of(notation.number_as_written(number, marks.decimal, marks.thousands) or "")
 
     def meant(self, text: str, *, in_quotes: bool) -> float:
         """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
         number, parts, marks = np.nan, notation.parts_of(text), self.marks
-        if in_quotes or "," in text:
-            if parts is not None and not parts.limit and not parts.unit:
-                number, text_marks = self._number(parts.number, marks), notation.marks_of([parts.number])
-                if np.isnan(number) and not marks.decimal and not text_marks.is_guess:
-                    number = self._number(parts.number, text_marks)
-        elif not (marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)):
-            number = number_of(text)
+        if not in_quotes and "," not in text:
+            is_grouped = marks.decimal and notation.GROUPED_BY_POINT.fullmatch(text)
+            number = np.nan if is_grouped else number_of(text)
+        elif parts is not None and not parts.limit and not parts.unit:
+            number, text_marks = self._number(parts.number, marks), notation.marks_of([parts.number])
+            if np.isnan(number) and not marks.decimal and not text_marks.is_guess:
+                number = self._number(parts.number, text_marks)
         if np.isnan(number):
             raise InputError(say("compared_with_no_number", text=text, column=self.name))
         return number
@@ -313,7 +307,7 @@ class Cells:
     @cached_property
     def _parts(self) -> dict[str, notation.WrittenNumber]:
         """The parts of the texts that are a number, or a limit and a number, and nothing else."""
-        by_text = {text: notation.parts_of(text) for text in self.counts}
+        by_text = {text: notation.parts_of(text) for text in self.levels}
         return {text: parts for text, parts in by_text.items() if parts is not None and not parts.unit}
 
     @cached_property
@@ -324,7 +318,7 @@ class Cells:
         if "," in commas and notation.are_thousands(numbers) and not any("," in number for number in numbers):
             return notation.Marks(",", ".")
         marks = notation.marks_of(numbers)
-        is_plain = not np.isnan(numbers_of(list(self.counts))).any()
+        is_plain = not np.isnan(numbers_of(self.levels)).any()
         if "," in commas[:2] and (marks.is_guess or (marks == notation.Marks() and not is_plain)):
             return notation.Marks(",", None)
         return notation.Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
@@ -341,7 +335,7 @@ class Cells:
     @cached_property
     def looks_like_dates(self) -> bool:
         """Whether all cells with a value are written as dates are, and there is one."""
-        return bool(self.counts) and all(map(looks_like_date, self.counts))
+        return bool(self.levels) and all(map(looks_like_date, self.levels))
 
 
 class Reader:
@@ -425,8 +419,8 @@ class Reader:
                 unmet.setdefault((cells, comparison.sign), []).append(comparison.value.text)
         remarks = [*self._remarks]
         for (cells, sign), texts in unmet.items():
-            count = len(cells.counts)
-            levels = list(cells.counts) if count <= 10 else []  # many values may name subjects
+            count = len(cells.levels)
+            levels = cells.levels if count <= 10 else []  # many values may name subjects
             held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
             hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
             values = listed(map(quoted, texts))

@@ -16,10 +16,9 @@ from clinclust.data import data
 from clinclust.errors import InputError, refuse, warn
 from clinclust.files import notation, say
 from clinclust.files.cell_text import NUMBER, Places, canonical_text, limited, listed, quoted, shortened, texts_of
-from clinclust.files.formats import check_readable, naming_file, shown_name
 from clinclust.files.layout import SheetOptions
 from clinclust.files.notation import divided, folded, means_missing, paragraphs, plain_text, words_of
-from clinclust.files.tables import read_table
+from clinclust.files.tables import check_readable, naming_file, read_table, shown_name
 from clinclust.files.text_table import ColumnNotes, add_notes, chosen_columns
 
 # What the rows and cells of a dictionary hold: coded values, lists of values, intervals.
@@ -330,7 +329,6 @@ def note_columns(frame: pd.DataFrame, path: str | os.PathLike[str], *, sheet: st
 
 
 def _read(table: pd.DataFrame, columns: list[str]) -> tuple[dict[str, ColumnNotes], list[str]]:
-    """Return what a dictionary says of the columns of a table, and remarks on it."""
     headers = [canonical_text(header) for header in table.columns]
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -466,8 +467,7 @@ def _find_second_table(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         if not block.size:
             continue
         always, numeric = _filled_columns(frame[:begin][kept[:begin]])
-        first = texts_in(frame.iloc[block[0]])
-        texts = {_folded(text) for at, text in first.items() if at in numeric}
+        texts = {_folded(text) for at, text in texts_in(frame.iloc[block[0]]).items() if at in numeric}
         if sum(not looks_like_number(text) and not means_missing(text) for text in texts) >= _FEWEST_WORDS:
             return _second_table(frame, block[0], "below an empty row, with words in columns of numbers")
         filled = {at for row in frame.iloc[block].to_numpy() for at in texts_in(row)}
@@ -592,11 +592,10 @@ def _find_subjects(
     subjects if some are `misfits` with other fields than the header. A codebook has headings and words of totals.
     """
     is_subject, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
-    remarks, unsure, looks = list[str](), list[Finding](), list[Callable[[pd.DataFrame, Mask], list[Finding]]]()
-    if options.rows is None and options.of_subjects and frame.shape[1] > 1:  # notes may be above totals
-        looks = [lambda frame, kept: _find_header_again(frame, kept, headers), _find_notes]
-        looks += [lambda frame, kept: _find_totals(frame, kept, options.decimal)]
-        looks += [_find_notes, _find_headings, _find_second_table]
+    remarks, unsure = list[str](), list[Finding]()
+    again, totals = partial(_find_header_again, headers=headers), partial(_find_totals, decimal=options.decimal)
+    looks: list[Callable[[pd.DataFrame, Mask], list[Finding]]]  # notes may be above totals
+    looks = [again, _find_notes, totals, _find_notes, _find_headings, _find_second_table]
     if options.rows is not None:
         remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
 
@@ -604,7 +603,7 @@ def _find_subjects(
         texts = [next(iter(texts_in(frame.iloc[at]).values())) for at in places[:5]]
         return f"{rows_named(numbers[places].tolist())} ({listed(map(quote_cell, texts), len(places))}): {what}"
 
-    for look in looks:
+    for look in looks if options.rows is None and options.of_subjects and frame.shape[1] > 1 else ():
         for finding in look(frame, is_subject):
             if not finding.is_certain:
                 unsure.append(finding)

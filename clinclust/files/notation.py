@@ -26,9 +26,8 @@ from clinclust.files.cell_text import LONGEST_NUMBER, compile_short, is_blank, l
 DecimalMark = Literal[".", ","]
 ThousandsMark = Literal[".", ",", " ", "'"]
 
+# values below or above a limit of detection, such as `<5`: a sign, then a number
 BEYOND_A_LIMIT = compile_short(r"(<=|>=|=<|=>|<|>|≤|≥)\s*(.+)")
-"""The texts of values below or above a limit of detection, such as ``<5``: a sign, then a number."""
-
 _CURRENCIES = "€$£¥"
 _PARTS = compile_short(
     rf"(?P<currency>[{_CURRENCIES}]|EUR|USD|CHF|GBP)?\s*"
@@ -290,8 +289,8 @@ _BREAK = re.compile(
 )
 Choices = tuple[tuple[str, str], ...]  # codes and their labels
 _MISSING_LABELS = frozenset(label for labels in data("missing_words")["labels"].values() for label in labels)
+# without a word, and what spreadsheet programs write for an error; in lower case
 MISSING_SIGNS = frozenset(data("missing_words")["short"]["signs"])
-"""How tables write a missing value without a word, and what spreadsheet programs write for an error; in lower case."""
 
 
 def paragraphs(text: str) -> list[str]:

@@ -103,8 +103,7 @@ def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
 
 # The summaries of visits, and what is estimated on the cohort for them, and kept for new subjects.
 
-SUMMARIES: Mapping[str, str] = data("tables")["summaries"]
-"""The summaries of a measurement, and what a subject needs for each."""
+SUMMARIES: Mapping[str, str] = data("tables")["summaries"]  # of a measurement, and what a subject needs for each
 _Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
 _Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
 TimeUnit = Literal["year"] | None  # of dates; None for numbers
@@ -139,8 +138,7 @@ RULES = {
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
     "summarise": Rule("a dictionary such as {'egfr': ['mean', 'slope']}", lambda value: isinstance(value, Mapping)),
     "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
-}
-"""What a choice of rows holds other than texts."""
+}  # of what a choice of rows holds other than texts
 _TEXT = Rule("a text that is not empty", lambda value: isinstance(value, str) and bool(value.strip()))
 
 
@@ -325,7 +323,6 @@ class _Visits:
 
 
 def _estimate_trend(name: str, time: str, visits: _Visits, per: TimeUnit) -> tuple[Trend, list[str]]:
-    """Return the trend of a column, and remarks on it."""
     unit, scale = float(visits.times.std()), float(visits.values.std()) or 1.0
     at, centre = _round(visits.times.mean(), unit), visits.values.mean()
     n_free = float((visits.n - visits.has_line - (visits.n > 0)).sum())
@@ -399,7 +396,6 @@ class VisitSummaries(NamedTuple):
     """The summaries of the columns of a table, of the subject of each row."""
 
     time: str
-    times: Array  # of the rows, float64 (N,), NaN without one
     columns: Mapping[str, pd.DataFrame]  # the summaries of each column by their names, each (N,)
     notes: Mapping[str, ColumnNotes]  # on the summaries
     trends: Mapping[str, Trend]
@@ -423,25 +419,29 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
     summarise, trends = choice.summarise or {}, dict[str, Trend]()
     codes, times, per, time = np.zeros(len(reader.read.frame), dtype=np.intp), np.zeros(0), None, ""
     numbers, columns, about = dict[str, Array](), dict[str, pd.DataFrame](), dict[str, ColumnNotes]()
-    uses = [(str(choice.one_row_per), "`one_row_per`"), (str(choice.time), "`time`")]
-    for name, use in [*uses, *((name, "`summarise`") for name in summarise)]:
+    uses = [("one_row_per", str(choice.one_row_per)), ("time", str(choice.time))]
+    for use, name in [*uses, *(("summarise", name) for name in summarise)]:
         try:
             cells = reader.cells(name)
             if (other := use_of.setdefault(cells.number, (use, name))) != (use, name):
-                raise InputError(f"this and {other[0]} name one column, {quoted(name)}: give another")
-            if use == "`one_row_per`":
+                raise InputError(f"this and `{other[0]}` name one column, {quoted(name)}: give another")
+            if use == "one_row_per":
                 codes = np.unique(cells.texts.astype(str), return_inverse=True)[1]
-            elif use == "`time`":
+            elif use == "time":
                 time = cells.name
-                times, per, remarks = _read_times(cells, codes)
+                times, per, remarks = _read_times(cells)
+                if per is not None:  # dates count from the first of the subject: cohorts are recruited over years
+                    times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
+                    remarks.append(f"time is the years from the first {quoted(time)} of each subject")
+                if n_without := int(np.isnan(times).sum()):
+                    remarks.append(f"{n_without:,} rows without {quoted(time)} are not part of the summaries")
             else:
-                added = {f"{cells.name} {summary}" for summary in summarise[name]}
-                if twice := added.intersection(reader.read.names):
+                if twice := {f"{cells.name} {summary}" for summary in summarise[name]}.intersection(reader.read.names):
                     raise InputError(f"this would add a second {listed(map(quoted, twice))}: rename it")
                 numbers[name], notices = _read_numbers(cells)
                 remarks += notices
         except InputError as error:
-            problems.append(f"{use}: {error.at_command_line}")
+            problems.append(f"`{use}`: {error.at_command_line}")
     refuse(problems)
     for name, values in numbers.items():
         column, notes, visits = reader.cells(name).name, reader.cells(name).notes, _Visits(codes, times, values)
@@ -461,27 +461,27 @@ def summarise_visits(reader: conditions.Reader, choice: RowChoice) -> VisitSumma
         if trend is not None:
             trends[name] = trend
         of_subjects = _summarise_column(visits, notes.label or column, trend, over)
+        columns[column] = pd.DataFrame(index=reader.read.frame.index)
         for summary in summarise[name]:
-            (level, label), new = of_subjects[summary], f"{column} {summary}"
+            (values, label), new = of_subjects[summary], f"{column} {summary}"
+            columns[column][new] = values[codes]
             unit = f"{notes.unit} per {over}" if notes.unit and summary == "slope" else notes.unit
             reason = f"the {summary} of the rows of a subject"
             about[new] = ColumnNotes(label, unit, notes.section, kind="number", block=block, reason=reason)
-            if count := int(np.isnan(level).sum()):
+            if count := int(np.isnan(values).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
-        results = {f"{column} {summary}": of_subjects[summary][0][codes] for summary in summarise[name]}
-        columns[column] = pd.DataFrame(results, index=reader.read.frame.index)
     refuse(problems)
-    return VisitSummaries(time, times, columns, about, trends, remarks)
+    return VisitSummaries(time, columns, about, trends, remarks)
 
 
-def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Array, list[str]]:
+def _read_numbers(cells: conditions.Cells, use: str = "", needed: str = "numbers") -> tuple[Array, list[str]]:
     """Return the numbers of a column, NaN where it has none, and remarks; InputError names the rows of other texts."""
     low, high = cells.bounds
-    words = [text for text in cells.counts if means_missing(text) or text.casefold() in MISSING_SIGNS]
+    words = [text for text in cells.levels if means_missing(text) or text.casefold() in MISSING_SIGNS]
     is_number = (low == high) & np.isfinite(low) & (not cells.looks_like_dates)
     wrong = ~cells.missing & ~np.isin(cells.texts.astype(str), words) & ~is_number
     if wrong.any():
-        texts = list(dict.fromkeys(cells.texts[wrong].tolist()))
+        texts = sorted(dict.fromkeys(cells.texts[wrong].tolist()), key=conditions.looks_like_date)  # dates last
         name = conditions.name_in_condition(cells.name, cells.number)
         values = [conditions.text_in_condition(text) for text in texts]
         repair = "correct them"
@@ -490,26 +490,17 @@ def _read_numbers(cells: conditions.Cells, needed: str = "numbers") -> tuple[Arr
             repair += f", or leave these rows out, where={others!r}"
         rows = cells.rows[wrong].tolist()
         fault = say("no_numbers_of_visits", column=cells.name, cells=texts, rows=rows, needed=needed, repair=repair)
-        raise InputError(fault)
+        raise InputError(use + fault)
     notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
-    return np.where(wrong | (low != high), np.nan, low), [*cells.describe_notation(), *notices]
+    return np.where(low != high, np.nan, low), [*cells.describe_notation(), *notices]
 
 
-def _read_times(cells: conditions.Cells, codes: NDArray[np.intp]) -> tuple[Array, TimeUnit, list[str]]:
-    """Return the time of each row, its unit if it is dates, and remarks.
-
-    Dates count in years from the first of the subject: cohorts are recruited over years.
-    """
-    per: TimeUnit = "year" if cells.looks_like_dates else None
-    if per is None:
-        times, notices = _read_numbers(cells, "numbers or dates such as 2024-05-31")
-    else:
-        times, notices = cells.bounds[0] / (365.25 * conditions.A_DAY), cells.describe_notation()
-        times = times - pd.Series(times).groupby(codes).transform("min").to_numpy()
-        notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
-    if n_without := int(np.isnan(times).sum()):
-        notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
-    return times, per, notices
+def _read_times(cells: conditions.Cells, use: str = "") -> tuple[Array, TimeUnit, list[str]]:
+    """Return the time of each row, its unit if it is dates, and remarks."""
+    if cells.looks_like_dates:
+        return cells.bounds[0] / (365.25 * conditions.A_DAY), "year", cells.describe_notation()
+    times, notices = _read_numbers(cells, use, "numbers or dates such as 2024-05-31")
+    return times, None, notices
 
 
 def _describe_time(trend: Trend, time: str) -> str:
@@ -590,7 +581,7 @@ def choose_rows(
     The choice that it notes says how dates were read, so that it means the same in another table.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
-    remarks, readers, summaries, times = [*read.remarks], list[conditions.Reader](), None, None
+    remarks, readers, summaries = [*read.remarks], list[conditions.Reader](), None
     if choice.where is not None:
         readers.append(reader := conditions.Reader(read, decimal, choice.dates))
         try:
@@ -609,12 +600,11 @@ def choose_rows(
         try:
             if choice.summarise is not None:
                 summaries = summarise_visits(reader, choice)
-                remarks, times = remarks + summaries.remarks, summaries.times
-            mask, more = _one_row_per_subject(reader, choice, times)
+                remarks += summaries.remarks
+                choice = replace(choice, trends=summaries.trends or None)
+            mask, more = _one_row_per_subject(reader, choice)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
-        if summaries is not None:
-            choice = replace(choice, trends=summaries.trends or None)
         read, remarks = replace(read, frame=read.frame[mask]), remarks + more
         counts = replace(counts, further=int((~mask).sum()))
     derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
@@ -629,39 +619,32 @@ def choose_rows(
     return frame, remarks + more
 
 
-def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice, times: Array | None) -> tuple[Mask, list[str]]:
-    """Return which row of each subject stays, and remarks; `times` order rows without `by`."""
+def _one_row_per_subject(reader: conditions.Reader, choice: RowChoice) -> tuple[Mask, list[str]]:
     subjects, remarks = reader.cells(str(choice.one_row_per)), list[str]()
     if subjects.missing.any():
         condition = f"{conditions.name_in_condition(subjects.name, subjects.number)} is not missing"
         name, rows = subjects.name, subjects.rows[subjects.missing]
         raise InputError(say("rows_without_subject", column=name, n_rows=len(rows), row=rows[0], where=condition))
-    n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
+    n_alike = len(subjects.levels) - len({"".join(text.casefold().split()) for text in subjects.levels})
     if n_alike:
         remarks.append(say("subjects_written_alike", n_values=n_alike, column=subjects.name))
-    if choice.by is not None:
-        cells = reader.cells(choice.by)
-        low, high = cells.bounds
-        if wrong := cells.texts[~cells.missing & ~(low == high)].tolist():
-            example = min(wrong, key=conditions.looks_like_date)
-            raise InputError(say("no_order_of_rows", column=cells.name, cell=example))
-        times = np.where(cells.missing, np.nan, low)
-        remarks += cells.describe_notation()
-        if n_without := int(cells.missing.sum()):
-            remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
-    ordered = pd.DataFrame({"subject": subjects.texts, "time": np.nan if times is None else times}).sort_values(
+    times, order, by = np.full(len(subjects.texts), np.nan), choice.by or choice.time, "in the file"
+    if order is not None:
+        (times, _, notices), by = _read_times(reader.cells(order), "`by`: "), f"by {quoted(order)}"
+        n_without = int(np.isnan(times).sum())
+        lacking = [f"{n_without:,} rows without {quoted(order)} stay only for lack of another"] if n_without else []
+        remarks += [*notices, *lacking] if choice.by is not None else []
+    ordered = pd.DataFrame({"subject": subjects.texts, "time": times}).sort_values(
         "time", kind="stable", na_position="first" if choice.keep == "last" else "last"
     )
     mask = ~ordered.duplicated("subject", keep=choice.keep).sort_index().to_numpy()
-    by = "in the file" if (column := choice.by or choice.time) is None else f"by {quoted(column)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
     return mask, [*remarks, f"{mask.sum():,} of {len(mask):,} rows are kept: {of_each}"]
 
 
 # Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.
 
-N_SAMPLED = 50_000
-"""Expected number of rows of the sample of a table in partitions."""
+N_SAMPLED = 50_000  # expected number of rows of the sample of a table in partitions
 
 
 def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, seed: int) -> NDArray[np.bool_]:

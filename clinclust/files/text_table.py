@@ -19,13 +19,9 @@ from clinclust.files.cell_text import is_blank, listed, quoted
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
-COLUMN_NOTES = "column_notes"
-"""The key of ``frame.attrs`` under which the notes of a table are kept: a plain dictionary from column to notes."""
-
+COLUMN_NOTES = "column_notes"  # the key of ``frame.attrs`` under which they are, as a dictionary by column
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
 ORDERED: ColumnKind = "ordinal"
-
-
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -160,9 +156,6 @@ class SheetRows:
 
 
 # Choose columns by name or number, and refuse names that are unclear.
-
-MOST_COLUMNS = 20_000
-"""The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 
 Names = Sequence[str] | None
 _ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")

@@ -25,9 +25,8 @@ from clinclust.data import data
 from clinclust.errors import InputError, on_one_line
 from clinclust.files import say
 
+# the name of a folder in which files wait for their places; a sentence names the place
 PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
-"""Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
-
 _LONGEST_PATH = 300
 _IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE_FOLDER.pattern}$")
 _MEANINGS = {getattr(errno, name): meaning for name, meaning in data("system_errors").items() if hasattr(errno, name)}
@@ -201,8 +200,7 @@ def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[s
                     elif name in names and not os.path.lexists(private / name):
                         (folder / name).unlink(missing_ok=True)
         except BaseException as second:
-            fault = say("files_of_two_runs", folder=folder, error=second, replaced=replaced)
-            raise OSError(fault) from second
+            raise OSError(say("files_of_two_runs", folder=folder, error=second, replaced=replaced)) from second
         raise
     for _ in range(3):
         shutil.rmtree(replaced, ignore_errors=True)
@@ -227,7 +225,6 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
 
 
 MANIFEST = "manifest.json"
-
 _FORMAT = 1
 _SHA256 = re.compile("[0-9a-f]{64}")
 # of a file in the folder itself on every system; most file systems take 255 characters
@@ -290,8 +287,7 @@ def _sha256_of(path: Path) -> str:
 
 # What a fit withholds, so that later commands on its model withhold it too.
 
-SHARING = "sharing.json"
-"""What a fit withholds; absent if nothing."""
+SHARING = "sharing.json"  # absent if nothing is withheld
 TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
 
 

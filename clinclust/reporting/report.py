@@ -42,7 +42,7 @@ from clinclust.estimators.subtype_model import (
     require_fitted,
 )
 from clinclust.files.cell_text import listed
-from clinclust.files.formats import Part, rows_of
+from clinclust.files.tables import Part, rows_of
 from clinclust.files.writing import check_place, write_text
 from clinclust.methods.compare import FEWEST_SUBJECTS, Measures, MethodComparison, run_methods
 from clinclust.progress import SILENT, Progress

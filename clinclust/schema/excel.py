@@ -24,8 +24,8 @@ import clinclust.schema.reading as reading
 from clinclust.data import data
 from clinclust.errors import InputError, SchemaError, did_you_mean, visible
 from clinclust.files.cell_text import canonical_text, number_of, quoted, shortened
-from clinclust.files.formats import check_readable, guarded, shown_name
 from clinclust.files.row_choice import RowChoice
+from clinclust.files.tables import check_readable, guarded, shown_name
 from clinclust.files.writing import atomic_write
 from clinclust.schema.feature import CHOICES, SENTENCES, Feature
 from clinclust.schema.reading import LOOK, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared, text_cells

@@ -13,7 +13,7 @@ import yaml
 
 from clinclust.errors import SchemaError, did_you_mean, on_one_line
 from clinclust.files.cell_text import NUMBER, canonical_text, quoted, shortened
-from clinclust.files.formats import check_readable, shown_name
+from clinclust.files.tables import check_readable, shown_name
 from clinclust.roles import ROLES
 from clinclust.schema.feature import SENTENCES, Feature
 from clinclust.schema.reading import FORMAT_VERSION, SETTINGS, Entry, Faults, Place, SchemaContent, read_declared

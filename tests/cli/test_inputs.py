@@ -17,7 +17,7 @@ from reporting.stand_in import sections_of
 from scored import few, scored
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.files import formats
+from clinclust.files import tables as formats
 from clinclust.files.row_choice import RowChoice
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace.*")  # Dask calls what pandas is to change

@@ -15,8 +15,6 @@ from clinclust.files.conditions import Reader, name_in_condition, parsed, text_i
 from clinclust.files.text_table import TableRead
 
 SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-
-
 VISITS = pd.DataFrame(read_beside(__file__)["visits"])
 
 
@@ -113,11 +111,7 @@ def test_numbers_are_compared_whatever_their_notation(writer, numbers, limit):
 
 
 DATES = st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31))
-
-
 DATE_WRITERS = read_beside(__file__)["dates"]
-
-
 CLEAR = datetime.date(2020, 3, 25)
 
 

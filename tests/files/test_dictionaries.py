@@ -51,13 +51,7 @@ def test_a_dictionary_is_understood(name, tmp_path):
     strangers = set(frame.columns) - set(notes)
     assert all(any(repr(column) in message for message in said) for column in strangers)
     assert all(len(message) < 4000 for message in said)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_clean_dictionary_is_read_in_silence(name, tmp_path):
-    case = CASES[name]
-    _, said = noted_export(case, tmp_path)
-    if not case.remarks and "codebook" not in name:
+    if not case.remarks and "codebook" not in name:  # a clean dictionary is read in silence
         assert [message for message in said if "decimal comma" not in message] == []
 
 

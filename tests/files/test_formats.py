@@ -29,7 +29,7 @@ from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
-from clinclust.files import formats
+from clinclust.files import tables as formats
 
 
 def write_xlsx(path, *sheets):
@@ -44,11 +44,7 @@ def write_xlsx(path, *sheets):
 
 
 COVER = [["Study ABC"], ["As of:", "2024-02-01"]]
-
-
 LEGEND = [["field", "value"], ["study", "ABC"], ["investigator", "X"]]
-
-
 FAULTY = [["P00", 13.1, 40], *([f"P{row}", row, 13.1] for row in range(40))]
 
 
@@ -84,29 +80,16 @@ def test_a_first_sheet_at_fault_is_not_passed_over_but_the_others_are_named(tmp_
         read_cohort(path)
 
 
-ROWS = [
-    ["id", "hb"],
-    *([f"P{row:02d}", str(13 + row % 3)] for row in range(30)),
-    ["Total: 30", "14"],
-    ["", ""],
-    ["end", ""],
-]
-
-
-def written(path):
-    if path.suffix == ".xlsx":
-        workbook(path, Data=[[text or None for text in row] for row in ROWS])
-    elif path.suffix == ".ods":
-        path.write_bytes(ods(ROWS))
-    else:
-        path.write_text("".join(f"{','.join(row)}\n" for row in ROWS), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("name", ["c.csv", "c.xlsx", "c.ods"])
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "ods"])
 @pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
-def test_rows_left_out_by_hand_are_counted(tmp_path, name):
-    frame = read_cohort(written(tmp_path / name), rows="2-31")
+def test_rows_left_out_by_hand_are_counted(tmp_path, kind):
+    rows = [["id", "hb"], *([f"P{row:02d}", str(13 + row % 3)] for row in range(30)), ["Total: 30", "14"], [], ["end"]]
+    path = tmp_path / f"c.{kind}"
+    if kind == "xlsx":
+        workbook(path, Data=rows)
+    else:
+        path.write_bytes(ods(rows) if kind == "ods" else "".join(f"{','.join(row)}\n" for row in rows).encode())
+    frame = read_cohort(path, rows="2-31")
     counts = frame.attrs["rows_taken"]["counts"]
     assert (len(frame), counts["in_table"], counts["outside"]) == (30, 32, 2)
 
@@ -133,7 +116,7 @@ def test_a_stray_cell_in_the_last_column_of_excel_costs_no_work_for_the_empty_ce
 
 def test_a_workbook_that_ends_its_reader_is_one_clear_error(tmp_path, monkeypatch):
     path = tmp_path / "c.ods"
-    path.write_bytes(ods(ROWS))
+    path.write_bytes(ods(CELLS))
     monkeypatch.setattr(formats, "_CALAMINE", "import os; os.abort()")
     with pytest.raises(InputError, match=r"^c\.ods: this ods workbook cannot be read \(damaged\): open it in Excel"):
         read_cohort(path)
@@ -159,8 +142,6 @@ def test_parquet_keeps_its_types_and_its_named_index(tmp_path):
 
 
 HEADER = row_xml(1, text("a"), text("b"))
-
-
 SOUND = sheet_xml(HEADER + row_xml(2, number(1), number(2)))
 
 
@@ -308,7 +289,7 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
 
 
 def test_a_part_that_unpacks_to_far_more_than_a_table_is_refused_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.files.formats._SMALL", 2**20)
+    monkeypatch.setattr("clinclust.files.tables._SMALL", 2**20)
     bomb = sheet_xml(HEADER + "<row/>" * 200_000)
     with pytest.raises(InputError, match=r"sheet1.xml unpacks from 0.\d to more than 1 MB"):
         read(tmp_path, workbook_bytes(bomb))

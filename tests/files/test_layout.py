@@ -1,15 +1,14 @@
 """Which rows are subjects: those that somebody names, no header that is none, and no totals, wherever they stand."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_row_choice import told_of
 
-from clinclust import read_cohort
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import InputError
 from clinclust.files.text_table import RowRanges, ranges_of
 
 NAMES = ["patient", "age", "crp", "sex"]
@@ -28,10 +27,8 @@ def read(folder, table, **options):
     """Return what is read of these rows, and what is told."""
     path = folder / "cohort.csv"
     path.write_text("\n".join(";".join(row) for row in table) + "\n")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", CohortWarning)
-        frame = read_cohort(path, **options)
-    return [frame.columns.tolist(), *frame.to_numpy().tolist()], " ".join(str(each.message) for each in caught)
+    frame, told = told_of(path, **options)
+    return [frame.columns.tolist(), *frame.to_numpy().tolist()], " ".join(told)
 
 
 ranges = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 6)), min_size=1, max_size=5)

@@ -21,10 +21,14 @@ def write(folder, frame=VISITS):
 
 
 def told_of(path, **options):
+    """Return what is read of a file, and the warnings, which are of this package alone, without the name of it."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", CohortWarning)
+        warnings.simplefilter("always")
         frame = read_cohort(path, **options)
-    return frame, [str(warning.message).removeprefix("visits.csv: ") for warning in caught]
+    assert {warning.category for warning in caught} <= {CohortWarning}
+    told = [str(warning.message) for warning in caught]
+    assert all(text.startswith(f"{path.name}: ") and len(text) < 4000 for text in told)
+    return frame, [text.removeprefix(f"{path.name}: ") for text in told]
 
 
 def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path):

@@ -180,8 +180,6 @@ def rows_of(frame):
 
 
 AB = [["a", "b"], ["1", "2"]]
-
-
 RIGHT = {
     **read_beside(__file__)["right"],
     "UTF-16": ((MARK + "a,b\n1,2\n").encode("utf-16-be"), AB),

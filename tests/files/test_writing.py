@@ -28,7 +28,6 @@ from clinclust.files.writing import (
 )
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests end a forked process")
-
 MOVES = range(1, 8)
 """Calls that move a file while `write_set` replaces the earlier set."""
 
@@ -153,18 +152,8 @@ def test_after_an_error_a_new_folder_is_gone(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_what_cannot_be_put_back_is_not_removed(tmp_path, monkeypatch, second):
     write_set(tmp_path, "old")
-    replace, moves = os.replace, 0
-
-    def broken(*arguments):
-        nonlocal moves
-        moves += 1
-        if moves == 5:
-            fail()
-        if moves > 5:
-            second()
-        replace(*arguments)
-
-    monkeypatch.setattr(os, "replace", broken)
+    monkeypatch.setattr(os, "replace", at_moves([5], fail))
+    monkeypatch.setattr(os, "replace", at_moves(range(6, 99), second))
     with pytest.raises(OSError, match="files of two runs, because they could be neither moved nor put back") as caught:
         write_set(tmp_path, "new")
     monkeypatch.undo()

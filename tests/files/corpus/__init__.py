@@ -5,7 +5,6 @@ from corpus.sheets import SHEETS
 from corpus.statistical_files import STATISTICAL_FILES
 
 __all__ = ["CORPUS", "MessyFile"]
-
 CORPUS: tuple[MessyFile, ...] = (
     *(file for topic in ("texts", "text_layouts", "table_bodies") for file in stored(topic)[0]),
     *SHEETS,
