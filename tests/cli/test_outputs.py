@@ -185,7 +185,7 @@ def whole(fitted, tmp_path_factory):
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
+@pytest.mark.parametrize("command", ["fit", "start"])
 @pytest.mark.parametrize("stage", ["gather_findings", "write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch, whole_reports):
     shutil.copy("schema.yaml", "cohort.yaml")
