@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from clinclust import Feature, FeatureSchema
 from clinclust.cli import fit, fitted, main
 from schemas import stored_text
 
@@ -100,11 +99,6 @@ def pressures():
         systolic=common + 0.4 * rng.normal(size=120),
         diastolic=common + 0.4 * rng.normal(size=120),
     )
-
-
-def all_gaussian(names, **fields):
-    """Return a schema in which every column is Gaussian."""
-    return FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names], **fields)
 
 
 def replace_in_commands(patch, name, value):

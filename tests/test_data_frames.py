@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+from cohorts import quick_fit
 
 import clinclust as cc
 from clinclust import check, comparisons, drift, methods, stability
@@ -38,15 +39,13 @@ def of_polars(frame):
 
 @pytest.fixture(scope="module")
 def model():
-    return cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(FRAME)
+    return quick_fit(FRAME, SCHEMA, n_restarts=1)
 
 
 CALLS = {
     "draft_schema": lambda model, frame: cc.draft_schema(frame, progress=False).to_yaml(),
     "validate": lambda model, frame: SCHEMA.validate(frame),
-    "fit": lambda model, frame: (
-        cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame).labels
-    ),
+    "fit": lambda model, frame: quick_fit(frame, SCHEMA, n_restarts=1).labels,
     "fit of another method": lambda model, frame: methods.KMeans(SCHEMA, n_clusters=2).fit(frame).labels,
     "predict_proba": lambda model, frame: model.predict_proba(frame),
     "explain": lambda model, frame: model.explain(frame[:3]),

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 
 import clinclust as cc
 from clinclust import errors
@@ -93,7 +94,7 @@ FRAME = pd.DataFrame(
         "constant": 1.0,
     }
 )
-SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in FRAME])
+SCHEMA = gaussian_schema(FRAME)
 SHUFFLED = FRAME.sample(frac=1, random_state=1)
 
 

@@ -1,16 +1,14 @@
 """What a notebook shows of a model."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.errors import shortened
-from clinclust.methods import PublishedMAPDP
 from clinclust.schema.feature_schema import html_block
 
 
@@ -46,7 +44,7 @@ def model():
         }
     )
     with pytest.warns(match="same"):
-        return PublishedMAPDP(schema, random_state=0, n_restarts=2).fit(frame)
+        return quick_fit(frame, schema)
 
 
 def test_a_fitted_model_says_what_it_found(model):

@@ -5,6 +5,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
 from scipy import stats
 from scored import few
 from sklearn.metrics import adjusted_rand_score
@@ -46,14 +47,9 @@ def cohort(seed=0, n=240, shift=2.0, n_informative=4):
     columns["outcome"] = rng.normal(size=n) + half
     frame = pd.DataFrame(columns)
     frame = frame.mask(rng.random(frame.shape) < 0.05)
-    features = [cc.Feature(name=f"marker{i}", likelihood="gaussian") for i in range(n_informative)]
-    features += [
-        cc.Feature(name="noise", likelihood="gaussian", label="Noise"),
-        cc.Feature(name="count", likelihood="poisson"),
-        cc.Feature(name="kind", likelihood="categorical", levels=("0", "1", "2")),
-        cc.Feature(name="outcome", likelihood="gaussian", role="describe"),
-    ]
-    schema = cc.FeatureSchema(features)
+    kind = {"likelihood": "categorical", "levels": ("0", "1", "2")}
+    more = {"noise": {"label": "Noise"}, "count": "poisson", "kind": kind}
+    schema = schema_of(frame, **more, outcome={"role": "describe"})
     frame["kind"] = frame["kind"].map({0.0: "0", 1.0: "1", 2.0: "2"})
     return schema.validate(frame), schema
 
@@ -61,7 +57,7 @@ def cohort(seed=0, n=240, shift=2.0, n_informative=4):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema = cohort(n=800)
-    return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
+    return quick_fit(frame, schema, n_restarts=3), frame
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +116,7 @@ def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted):
     expected = cc.validated_associations(model, frame, n_jobs=1, **options)
     pd.testing.assert_frame_equal(cc.validated_associations(model, frame, n_jobs=2, **options), expected)
     shuffled = frame.sample(frac=1.0, random_state=1)
-    again = cc.methods.PublishedMAPDP(model.schema_, n_restarts=3, random_state=0, progress=False).fit(shuffled)
+    again = quick_fit(shuffled, model.schema_, n_restarts=3)
     found = cc.validated_associations(again, shuffled, **options)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-10)
 
@@ -154,9 +150,7 @@ def pairs(n=400, seed=4, block=None):
 
 def quick(schema, frame, **options):
     begin = np.random.default_rng(0).integers(6, size=len(frame))
-    return cc.methods.PublishedMAPDP(schema, n_restarts=1, init=begin, random_state=0, progress=False, **options).fit(
-        frame
-    )
+    return quick_fit(frame, schema, n_restarts=1, init=begin, **options)
 
 
 @pytest.mark.simulation
@@ -204,7 +198,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
     frame = pd.DataFrame(
         {"two": rng.normal(size=80) + 9 * (np.arange(80) % 2), "noise": rng.normal(size=80), "same": 1.0}
     )
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    schema = gaussian_schema(frame)
     with pytest.warns(cc.CohortWarning, match="same"):
         model = cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)
     found = cc.validated_associations(model, frame).set_index("feature")
@@ -220,7 +214,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
 @pytest.mark.parametrize("options", [{"select_features": True}, {"outlying_share": 0.01}, {"coarsening": 0.5}])
 def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
     frame, schema = cohort(n=120, shift=3.0)
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=3, **options)
     found = cc.validated_associations(model, frame, n_restarts=3).set_index("feature")
     assert (found["p"].iloc[:4] < 1e-3).all()
     assert found.loc["noise", "p"] > 1e-3
@@ -232,7 +226,7 @@ def test_noise_that_is_split_is_not_found_significant():
     naive, valid = [], []
     for seed in range(40):
         frame = pd.DataFrame(np.random.default_rng([5, seed]).exponential(size=(150, 5))).rename(columns="x{}".format)
-        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+        schema = gaussian_schema(frame)
         model = quick(schema, frame)
         naive += cc.compare_subtypes(frame, model.labels_, schema).query("kind == 'contrast'")["p"].tolist()
         valid += cc.validated_associations(model, frame, n_restarts=3, progress=False)["p"].dropna().tolist()
@@ -253,7 +247,7 @@ def test_everything_wrong_is_said_at_once(fitted):
 def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
-    model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
+    model = quick_fit(frame, cc.draft_schema(frame)).cut(1)
     monkeypatch.setattr(refits, "search", lambda *_: pytest.fail("a search was made"))
     rows = cc.validated_associations(model, frame)
     assert rows["p"].isna().all()
@@ -267,12 +261,7 @@ def test_why_a_described_feature_was_not_tested_is_told():
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * half[:, None], columns=list("abcd"))
     frame["one_side"] = np.where(half == 1, rng.normal(size=80), np.nan)
     frame["same"] = 1.0
-    features = [
-        cc.Feature(name=name, likelihood="gaussian", role="cluster" if name in "abcd" else "describe") for name in frame
-    ]
-    model = cc.methods.PublishedMAPDP(cc.FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(
-        frame
-    )
+    model = quick_fit(frame, schema_of("abcd", one_side={"role": "describe"}, same={"role": "describe"}))
     remarks = cc.validated_associations(model, frame).set_index("feature")["remark"]
     assert remarks["one_side"] == "not tested: the observed values of the subtypes do not vary, or are too few"
     assert remarks["same"].startswith("not tested: the observed values of the subtypes do not vary")
@@ -288,12 +277,12 @@ def few_informative(seed, n=400, shift=1.5):
     table = np.random.default_rng([14, seed]).normal(size=(n, 14))
     table[:, :4] += shift * np.repeat([0.0, 1.0], n // 2)[:, None]
     frame = pd.DataFrame(table).rename(columns="x{}".format)
-    return frame, cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    return frame, gaussian_schema(frame)
 
 
 def fitted_without(schema, frame, name):
     others = cc.FeatureSchema([feature for feature in schema if feature.name != name])
-    return cc.methods.PublishedMAPDP(others, n_restarts=2, random_state=0, progress=False).fit(frame.drop(columns=name))
+    return quick_fit(frame.drop(columns=name), others)
 
 
 @pytest.mark.simulation
@@ -301,7 +290,7 @@ def test_features_that_make_the_subtypes_only_together_are_tested_too():
     found, alone = [], []
     for seed in range(5):
         frame, schema = few_informative(seed)
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = quick_fit(frame, schema)
         assert model.n_clusters_ == 2
         rows = cc.validated_associations(model, frame, progress=False)
         assert (rows["n_subtypes"].dropna() == 2).all()
@@ -337,8 +326,7 @@ def one_and_two_odd_ones():
     table[:100, :4] += 1.2
     table[200:] += np.array([[40.0], [-40.0]])
     frame = pd.DataFrame(table).rename(columns="x{}".format)
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    problem = pose(frame, schema, {}, 3.0)
+    problem = pose(frame, gaussian_schema(frame), {}, 3.0)
     rows = problem.cohort.order
     return problem, np.where(rows < 200, 0, rows - 199), rows
 

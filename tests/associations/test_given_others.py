@@ -6,6 +6,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
 from scipy import stats
 from statsmodels.formula.api import logit, ols
 from statsmodels.stats.anova import anova_lm
@@ -169,9 +170,7 @@ def test_values_missing_by_their_size_could_undo_a_difference():
         in_one = (half == 1) & (noise > 0.3)
         at_ends = np.where(half == 1, noise > 1.0, noise < -1.0)  # in equal shares
         frame["noise"] = np.where(at_ends if seed % 2 else in_one, np.nan, noise)
-        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
-        row = cc.validated_associations(model, frame, progress=False).set_index("feature").loc["noise"]
+        row = cc.validated_associations(quick_fit(frame), frame, progress=False).set_index("feature").loc["noise"]
         assert row["q"] < 0.01
         assert row["p_whatever_is_missing"] > 0.05
         assert "could be undone by what is missing: whatever the values are, p is at most " in row["remark"]
@@ -219,11 +218,9 @@ def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
     frame["outcome"] = half + rng.normal(size=300)
 
     def found(block):
-        features = [cc.Feature(name=f"x{i}", likelihood="gaussian", block=block if i == 5 else None) for i in range(6)]
-        features += [cc.Feature(name="copy", likelihood="gaussian", role="describe", block=block)]
-        features += [cc.Feature(name="outcome", likelihood="gaussian", role="describe")]
-        schema = cc.FeatureSchema(features)
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        copy = {"role": "describe", "block": block}
+        schema = schema_of(frame, x5={"block": block}, copy=copy, outcome={"role": "describe"})
+        model = quick_fit(frame, schema)
         return cc.validated_associations(model, frame, progress=False).set_index("feature")
 
     alone = found(None)
@@ -242,9 +239,7 @@ def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
     rng = np.random.default_rng(9)
     table = np.sqrt(0.5) * rng.normal(size=(160, 1)) + np.sqrt(0.5) * rng.normal(size=(160, 6))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    options = {"n_clusters": "distinct", "n_restarts": 2, "random_state": 0, "progress": False}
-    model = cc.methods.PublishedMAPDP(schema, **options).fit(frame)
+    model = quick_fit(frame, n_clusters="distinct")
     assert model.n_clusters_ == 1
     found = cc.validated_associations(model.cut(2), frame, progress=False)
     assert (found["grade"] == "differs").all()
@@ -269,7 +264,7 @@ def test_a_small_subtype_has_no_influence_on_the_test_given_others():
     rng = np.random.default_rng(0)
     labels = np.append(np.arange(80) % 2, np.full(9, 2))
     frame = pd.DataFrame(rng.normal(size=(89, 3)) + np.where(labels == 2, 9.0, labels)[:, None], columns=list("abc"))
-    *others, own = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in "abc"])
+    *others, own = gaussian_schema("abc")
 
     def p_of(n):
         checks = ValidityChecks(frame[:n], others, TestRules(20))

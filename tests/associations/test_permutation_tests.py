@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 from scipy import stats
 from scored import few
 
@@ -35,7 +36,7 @@ def test_rows_of_one_person_are_permuted_together():
     by_person, by_row = [], []
     for seed in range(30):
         frame, schema = visits(seed)
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+        model = quick_fit(frame, schema, n_restarts=1)
         options = {"n_restarts": 2, "progress": False}
         found = cc.validated_associations(model, frame, **options).set_index("feature")
         assert found["test"].dropna().str.endswith(", persons permuted").all()
@@ -50,7 +51,7 @@ def test_rows_of_one_person_are_permuted_together():
 @pytest.mark.simulation
 def test_persons_are_known_from_the_ids_the_column_or_the_rows():
     frame, schema = visits(0, shift=2.0)
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=1)
     options = {"n_restarts": 2, "progress": False}
     expected = cc.validated_associations(model, frame, **options)
     pd.testing.assert_frame_equal(cc.validated_associations(model, frame, persons="who", **options), expected)
@@ -163,7 +164,7 @@ def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp
     table = cc.read_cohort(tmp_path / "visits.csv")
     table.attrs[SEVERAL_ROWS] = dataclasses.asdict(repeated_subjects(table, "who"))
     with pytest.warns(cc.CohortWarning, match="ROWS ARE NOT PATIENTS"):
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(table)
+        model = quick_fit(table, schema, n_restarts=1)
     cc.write_report(model, table, tmp_path / "subtypes.html", progress=False)
     page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
     assert "t, persons permuted" in page

@@ -108,18 +108,16 @@ def _a_device(folder, command):
     return path
 
 
-def _a_link_to_a_device(folder, command):
-    path = folder / f"link to device{_SUFFIX[command]}"
-    if not path.is_symlink():
-        path.symlink_to(_a_device(folder, command))
-    return path
+def _a_link(name, target):
+    """Return a function that links to what another returns."""
 
+    def link(folder, command):
+        path = folder / f"{name}{_SUFFIX[command]}"
+        if not path.is_symlink():
+            path.symlink_to(target(folder, command))
+        return path
 
-def _a_link_to_the_table(folder, command):
-    path = folder / f"link{_SUFFIX[command]}"
-    if not path.is_symlink():
-        path.symlink_to(folder / "cohort.csv")
-    return path
+    return link
 
 
 def _below_a_file(folder, command):
@@ -140,10 +138,10 @@ _PLACES = {
     "the schema": (_named("schema.yaml"), "maybe"),  # `draft --overwrite` replaces it
     "a file of the model": (_named("model/model.json"), "refused"),
     "the assignments of the model": (_named("model/assignments.csv"), "refused"),
-    "a device": (lambda folder, command: _a_device(folder, command), "refused"),
-    "a link to a device": (lambda folder, command: _a_link_to_a_device(folder, command), "refused"),
+    "a device": (_a_device, "refused"),
+    "a link to a device": (_a_link("link to device", _a_device), "refused"),
     "a pipe": (_a_pipe, "refused"),
-    "a link to the table": (_a_link_to_the_table, "refused"),
+    "a link to the table": (_a_link("link", _named("cohort.csv")), "refused"),
     "a folder below a file": (_below_a_file, "refused"),
     "a loop of links": (_a_loop, "refused"),
     "a name that is too long": (_with_suffix("x" * 300), "refused"),

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
@@ -42,19 +43,14 @@ def cohort(seed=0):
 
 
 def wrong_schema():
-    kinds = {"counts": {"likelihood": "poisson"}, "scale": {"likelihood": "binomial", "trials": 4}}
+    kinds = {"counts": "poisson", "scale": {"likelihood": "binomial", "trials": 4}}
     kinds["kind"] = {"likelihood": "categorical", "levels": LEVELS}
-    names = ["one", "two", "crp", "counts", "scale", "systolic", "diastolic", "kind"]
-    return cc.FeatureSchema([cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in names])
+    return schema_of(["one", "two", "crp", "counts", "scale", "systolic", "diastolic"], **kinds)
 
 
 @cache
 def wrong_model():
-    return fitted(cohort()[0], wrong_schema())
-
-
-def fitted(frame, schema):
-    return cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    return quick_fit(cohort()[0], wrong_schema(), n_restarts=4)
 
 
 @pytest.mark.simulation
@@ -71,7 +67,7 @@ def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_ba
     assert mended["scale"].likelihood == "ordinal"
     assert mended["systolic"].block == mended["diastolic"].block is not None
     assert mended["one"] == schema["one"]
-    again = fitted(frame, mended)
+    again = quick_fit(frame, mended, n_restarts=4)
     assert again.n_clusters_ == 3
     assert adjusted_rand_score(group, again.labels_) > 0.9 > adjusted_rand_score(group, model.labels_)
     mended = cc.check.check_model(again, frame)
@@ -112,11 +108,8 @@ def test_right_models_get_advice_in_few_cohorts():
         frame["d"] = rng.poisson(2.0 + 3.0 * group).astype(float)
         frame["e"] = rng.binomial(6, 0.2 + 0.2 * group).astype(float)
         frame = frame.mask(rng.random(frame.shape) < 0.05)
-        kinds = {"d": {"likelihood": "poisson"}, "e": {"likelihood": "binomial", "trials": 6}}
-        schema = cc.FeatureSchema(
-            [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
-        )
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        kinds = {"d": "poisson", "e": {"likelihood": "binomial", "trials": 6}}
+        model = quick_fit(frame, schema_of(frame, **kinds))
         n_with += not cc.check.check_model(model, frame).advice.empty
     assert n_with <= 5
 
@@ -154,10 +147,10 @@ def test_one_feature_few_subjects_and_a_constant_are_checked(n):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": np.r_[rng.normal(size=n), rng.normal(9.0, 1.0, n)], "same": 1.0})
     for names in (["a"], ["a", "same"]):
-        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
+        schema = gaussian_schema(names)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.CohortWarning)  # of the constant
-            model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
+            model = quick_fit(frame[names], schema)
         found = cc.check.check_model(model, frame[names])
         assert found.pairs.empty
         assert found.advice.empty
@@ -170,17 +163,14 @@ def counts_in_far_groups(seed):
     group = np.repeat([0, 1, 2], [120, 100, 80])
     frame = pd.DataFrame(rng.normal(3.0 * group[:, None], 1.0, (300, 3)), columns=list("abc"))
     frame["visits"] = rng.negative_binomial(2.0, 1.0 / (1.0 + np.array([0.2, 3.0, 20.0])[group])).astype(float)
-    kinds = {"visits": {"likelihood": "negative_binomial"}}
-    return frame, cc.FeatureSchema(
-        [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
-    )
+    return frame, schema_of("abc", visits="negative_binomial")
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("seed", range(3))
 def test_a_dispersion_that_holds_the_differences_between_groups_is_told_and_mended(seed):
     frame, schema = counts_in_far_groups(seed)
-    model = fitted(frame, schema)
+    model = quick_fit(frame, schema, n_restarts=4)
     assert model.n_clusters_ == 3
     assert model.hyperparameters_["visits"]["dispersion"] < 1.0  # that of all subjects together
     found = cc.check.check_model(model, frame)
@@ -189,13 +179,13 @@ def test_a_dispersion_that_holds_the_differences_between_groups_is_told_and_mend
     assert set(told["kind"]) == {"values"}
     mended = found.applied_to(schema)
     assert 1.3 < mended["visits"].prior["dispersion"] < 3.0
-    again = fitted(frame, mended)
+    again = quick_fit(frame, mended, n_restarts=4)
     assert cc.check.check_model(again, frame).advice.empty
 
 
 def test_better_priors_are_those_of_the_highest_marginal():
     frame, schema = counts_in_far_groups(0)
-    model = fitted(frame, schema)
+    model = quick_fit(frame, schema, n_restarts=4)
     likelihood = schema["visits"].traits.of(schema["visits"])
     values = frame["visits"].to_numpy()
 
@@ -211,14 +201,14 @@ def test_better_priors_are_those_of_the_highest_marginal():
     stated_schema = schema.with_changed(
         [*list(schema)[:3], cc.Feature(name="visits", likelihood="negative_binomial", prior=stated)]
     )
-    assert better_priors(cohort_of(fitted(frame, stated_schema), frame)) == {}
+    assert better_priors(cohort_of(quick_fit(frame, stated_schema, n_restarts=4), frame)) == {}
 
 
 # --- which features are advised to be one block -----------------------------------------------------------------------
 
 
 NAMES = list("abcdefgh")
-SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])
+SCHEMA = gaussian_schema(NAMES)
 
 
 def blocks(correlations, schema=SCHEMA, p=1e-6):

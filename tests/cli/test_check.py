@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, all_gaussian, cohort, contents, names_in, pressures
+from cohorts import gaussian_schema, quick_fit
+from command_line import CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, contents, names_in, pressures
 
 from clinclust import CohortWarning, Feature, FeatureSchema, draft_schema
 from clinclust.check.check import look_at_draft
-from clinclust.methods import PublishedMAPDP
 
 CHECK_MODEL = "check cohort.csv --model out"
 
@@ -125,9 +125,9 @@ def misfit(tmp_path_factory):
     """Return a folder with a table, and `out`, the folder of a model whose schema declares every column Gaussian."""
     folder, frame = tmp_path_factory.mktemp("misfit"), pressures()
     frame.to_csv(folder / "cohort.csv", index=False)
-    schema = all_gaussian(frame, title="Pressures")
+    schema = gaussian_schema(frame, title="Pressures")
     with pytest.warns(CohortWarning, match="crp"):
-        model = PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = quick_fit(frame, schema)
     (folder / "out").mkdir()
     model.save(folder / "out")
     return folder
@@ -154,7 +154,7 @@ def test_the_advice_is_printed_and_followed_in_a_copy_of_the_schema(model, run, 
     assert mended["crp"].transform == "log"
     assert mended["systolic"].block == mended["diastolic"].block == "depends_1"
     assert mended["a"] == Feature(name="a", likelihood="gaussian")
-    again = PublishedMAPDP(mended, n_restarts=2, random_state=0, progress=False).fit(pressures())
+    again = quick_fit(pressures(), mended)
     again.save("again")
     facts = run_json("check cohort.csv --model again --out none.yaml")
     assert (facts["fits"], facts["mended"]) == (True, None)

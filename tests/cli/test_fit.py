@@ -9,7 +9,8 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, exit_code, names_in, severities
+from cohorts import gaussian_schema, wild_cohort
+from command_line import FILES, FIT, RESTARTS, SCHEMA, exit_code, names_in, severities
 
 from clinclust import MAPDP, compare_subtypes, read_cohort
 from clinclust.methods import PublishedMAPDP
@@ -48,7 +49,7 @@ def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
 def continuum(here):
     frame = severities()
     frame.to_csv("cohort.csv", index=False)
-    all_gaussian(frame).to_yaml("schema.yaml")
+    gaussian_schema(frame).to_yaml("schema.yaml")
     return frame
 
 
@@ -79,12 +80,9 @@ FIT_WILD = f"fit cohort.csv --schema schema.yaml --out out --as-published {RESTA
 def wild_folder(tmp_path_factory):
     """Two subtypes, two subjects far away, and wild values that make up small clusters, fitted with a floor of 20."""
     folder = tmp_path_factory.mktemp("wild")
-    rng = np.random.default_rng(0)
-    values = np.vstack([rng.normal(mean, 1, (n, 5)) for mean, n in ((0, 120), (3, 60), (12, 2))])
-    values[rng.random(values.shape) < 0.01] *= 8
-    frame = pd.DataFrame(values.round(6), columns=list("abcde"))
+    frame = wild_cohort(8).round(6)
     frame.to_csv(folder / "cohort.csv", index=False)
-    all_gaussian(frame).to_yaml(folder / "schema.yaml")
+    gaussian_schema(frame).to_yaml(folder / "schema.yaml")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert exit_code(f"{FIT_WILD} --min-size 20") == 0
@@ -159,7 +157,7 @@ def sexes(tmp_path, monkeypatch):
     frame.to_csv("cohort.csv", index=False)
     features = "".join(f"  - {{name: {name}, role: ignore}}\n" for name in ("centre", "seen"))
     features += "  - {name: sex, likelihood: bernoulli, levels: [female, male], role: describe}\n"
-    Path("schema.yaml").write_text(all_gaussian(MEASURED).to_yaml() + features, encoding="utf-8")
+    Path("schema.yaml").write_text(gaussian_schema(MEASURED).to_yaml() + features, encoding="utf-8")
     return frame
 
 

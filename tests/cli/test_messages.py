@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 from command_line import (
     COMMANDS,
     NOTE,
     QUICK,
     SCHEMA,
     WIDE_SCHEMA,
-    all_gaussian,
     assert_is_one_message,
     cohort,
     contents,
@@ -129,9 +129,9 @@ def write_stage():
         "arms": SCHEMA.replace("features:", "features:\n  - {name: trt, role: arm}\n  - {name: seen, role: time}"),
         "typo": SCHEMA.replace("likelihood: poisson", "likelihod: poison"),
         "twice": f"{SCHEMA}  - {{name: again, likelihood: gaussian}}\n",
-        "one": all_gaussian("abcdef").to_yaml(),
-        "pressures": all_gaussian(pressures()).to_yaml(),
-        "sexes": f"{all_gaussian('abcd', other_columns='ignore').to_yaml()}{SEX}",
+        "one": gaussian_schema("abcdef").to_yaml(),
+        "pressures": gaussian_schema(pressures()).to_yaml(),
+        "sexes": f"{gaussian_schema('abcd', other_columns='ignore').to_yaml()}{SEX}",
     }
     for name, text in schemas.items():
         Path(f"{name}.yaml").write_text(text, encoding="utf-8")

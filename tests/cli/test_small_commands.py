@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import all_gaussian, cohort, names_in
+from cohorts import gaussian_schema
+from command_line import cohort, names_in
 from dictionary_corpus import CASES
 from dictionary_corpus.case import SEX, Case, asked, project
 from scored import few
@@ -56,9 +57,9 @@ def test_outcomes_and_predictors_are_said_and_written(tmp_path, monkeypatch, run
     frame["age"], frame["days"] = rng.normal(60 + 8 * frail, 8).round(), rng.exponential(1000 / (1 + frail)).round() + 1
     frame["died"] = np.where(rng.random(200) < 0.7, "yes", "no")
     frame.to_csv("cohort.csv", index=False)
-    MAPDP(all_gaussian("abcd", other_columns="ignore"), n_clusters=2, random_state=0, progress=False).fit(frame).save(
-        "out"
-    )
+    MAPDP(gaussian_schema("abcd", other_columns="ignore"), n_clusters=2, random_state=0, progress=False).fit(
+        frame
+    ).save("out")
 
     command = "outcomes cohort.csv --model out"
     out = run(f"{command} --outcome died --time days --event yes --covariates age --out outcomes.csv").out

@@ -1,13 +1,12 @@
 """compare_subtypes against SciPy on the raw values, R and certified data; weights, point masses, edge cases."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
 from calls import calls_of
+from cohorts import gaussian_schema
 from command_line import refused
 from one_column import compared, only
 from reporting.stand_in import fitted_cohort, gathered
@@ -252,7 +251,7 @@ def test_unusable_settings_are_refused(unusable):
 def test_the_number_of_subjects_costs_no_calls():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(2000, 30))).rename(columns="x{}".format)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    schema = gaussian_schema(frame)
     labels = np.arange(2000) % 5
     result = compare_subtypes(frame, labels, schema)
     assert (result.kind == "test").sum() == 30 * 10

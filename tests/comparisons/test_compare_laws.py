@@ -1,7 +1,5 @@
 """Laws that hold for every kind of feature and any values: of sides, units, missing values, order and the rest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from hypothesis import given

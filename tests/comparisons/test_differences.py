@@ -1,13 +1,12 @@
 """Every contrast, effect size and interval against R, statsmodels, SciPy and certified values; coverage; edge cases."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 from calls import calls_of
+from cohorts import gaussian_schema
 from one_column import compared, interval, only
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, test_proportions_2indep
@@ -16,7 +15,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.differences import EFFECTS, Side, contrast_of, is_skewed, mid_p
 from clinclust.errors import SchemaError
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import Feature
 
 standardised_share, risk_difference, odds_ratio = EFFECTS["shares"].values()
 standardised_mean, mean_difference = EFFECTS["means"].values()
@@ -254,7 +253,7 @@ def test_q_and_significance_are_those_of_all_contrasts():
     labels = np.arange(80) % 4
     frame = pd.DataFrame({f"x{shift}": rng.normal(size=80) + 0.3 * shift * labels for shift in range(5)})
     frame["same"] = 1.0
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    schema = gaussian_schema(frame)
     result = compare_subtypes(frame, labels, schema, significance_level=0.05).query("kind == 'contrast'")
     np.testing.assert_allclose(result.q[:5], stats.false_discovery_control(result.p[:5]), **TIGHT)
     assert result.significant[:5].tolist() == (result.p[:5] <= 0.05).tolist()

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit, schema_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -171,9 +172,8 @@ def test_rows_in_another_order_and_other_names_of_levels_change_nothing():
     rng = np.random.default_rng(0)
     sex = rng.integers(0, 2, N)
     frame = noise(rng, N, 4).add(2.0 * sex, axis=0).assign(sex=np.array(["f", "m"])[sex], seen=as_dates(rng, sex))
-    features = [cc.Feature(name=f"noise{place}", likelihood="gaussian") for place in range(4)]
-    ignored = [cc.Feature(name=name, role="ignore") for name in ("sex", "seen")]
-    model = cc.methods.PublishedMAPDP(cc.FeatureSchema([*features, *ignored]), n_restarts=2, random_state=0).fit(frame)
+    ignored = {"role": "ignore", "likelihood": None}
+    model = quick_fit(frame, schema_of(frame, sex=ignored, seen=ignored))
     first = cc.comparisons.dominant_columns(model, frame)
     assert set(first["column"]) == {"sex", "seen"}
     order = rng.permutation(N)
@@ -206,9 +206,7 @@ def test_the_columns_that_tell_a_division_best_are_named():
     table = pd.DataFrame({"iron": rng.normal(4.0 * (labels == 2), 1.0)})
     table["sex"] = np.where(rng.random(150) < 0.1, labels == 0, labels != 0).astype(int)
     table["lab"] = np.where(labels == 1, np.nan, 1.0) + rng.integers(3, size=150)
-    described = {"sex": "bernoulli", "lab": "poisson"}
-    features = [cc.Feature(name=name, likelihood=kind, role="describe") for name, kind in described.items()]
-    schema = cc.FeatureSchema([cc.Feature(name="iron", likelihood="gaussian"), *features])
+    schema = schema_of(["iron"], sex="bernoulli", lab="poisson").with_roles(sex="describe", lab="describe")
     cohort = cohort_of(cc.Partition(labels, schema, made_by="a simulation"), table)
     told = tell_divisions(cohort, table, [{0: 0, 1: 1, 2: 1}, {1: 0, 2: 1}])
     rows = told[["division", "column", "told_by"]].values.tolist()

@@ -1,7 +1,5 @@
 """The intervals of the attacker against every table that there is."""
 
-from __future__ import annotations
-
 from itertools import combinations_with_replacement, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands beside the counts of a shared frame is a function of the numbers that the frame shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -134,18 +132,13 @@ def with_a_rare_answer():
     return whole, suppress_small_cells(whole)
 
 
-def test_the_audit_finds_a_q_that_was_adjusted_over_withheld_tests():
+def test_the_audit_finds_the_name_of_a_withheld_contrast_and_a_q_adjusted_over_withheld_tests():
     whole, shared = with_a_rare_answer()
     assert not audit_disclosure(shared, truth=whole)["disclosed"].any()
     assert len(shared) == len(whole)
-    shared["q"] = whole["q"].where(shared["q"].notna())
-    found = audit_disclosure(shared, truth=whole)
+    found = audit_disclosure(shared.assign(q=whole["q"].where(shared["q"].notna())), truth=whole)
     assert set(found.loc[found["disclosed"], "feature"]) == {"rare"}
     assert set(found.loc[found["disclosed"], "reason"]) == {"test"}
-
-
-def test_the_audit_finds_the_name_of_a_withheld_contrast():
-    whole, shared = with_a_rare_answer()
     shared.loc[(shared["kind"] == "contrast") & (shared["feature"] == "rare"), "test"] = "Fisher's exact"
     found = audit_disclosure(shared, truth=whole)
     assert set(found.loc[found["disclosed"], "reason"]) == {"test"}

@@ -1,7 +1,5 @@
 """The attacker of `benchmarks/disclosure.py` finds nothing in a few shared reports, and something where it should."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Withheld counts cannot be found, exact or rounded, and nothing is withheld that need not be."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -72,6 +70,11 @@ def primary_only(frame, threshold=10):
     return broken
 
 
+@pytest.fixture(scope="module")
+def whole():
+    return of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+
+
 def test_counts_that_follow_from_their_margins_are_withheld_too():
     whole = of_counts([[60, 40, 20], [4, 30, 40], [30, 30, 30], [0, 0, 0]])
     sizes = {0: 284, 1: 94, 2: 100, 3: 90}
@@ -95,8 +98,7 @@ def test_the_other_answer_of_a_yes_no_feature_is_a_count_too():
     assert pd.isna(summary(suppress_small_cells(whole), "count", 1))
 
 
-def test_missing_values_are_counts_too_and_shares_stay():
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_missing_values_are_counts_too_and_shares_stay(whole):
     shared = suppress_small_cells(whole)
     found = audit_disclosure(shared, truth=whole)
     assert not found["disclosed"].any()
@@ -111,8 +113,7 @@ def test_missing_values_are_counts_too_and_shares_stay():
 
 
 @pytest.mark.parametrize(("column", "reason"), [("count", "interval"), ("n", "shown")])
-def test_a_number_left_beside_a_withheld_one_is_found(column, reason):
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_a_number_left_beside_a_withheld_one_is_found(column, reason, whole):
     shared = suppress_small_cells(whole)
     first = (shared["kind"] == "summary") & (shared["subtype"] == 1)
     shared.loc[first, column] = whole.loc[first, column]
@@ -122,8 +123,7 @@ def test_a_number_left_beside_a_withheld_one_is_found(column, reason):
     assert set(found["subtype"]) == {1}
 
 
-def test_a_test_left_beside_a_withheld_count_is_found():
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_a_test_left_beside_a_withheld_count_is_found(whole):
     shared = suppress_small_cells(whole)
     assert shared.loc[shared["kind"] != "summary", TESTS].isna().all(axis=None)
     shared.loc[shared["test"] == "welch", "df"] = 240.6
@@ -286,8 +286,7 @@ def test_a_questionnaire_of_40_or_215_questions_is_withheld_and_audited(n_each):
     assert not found["disclosed"].any()
 
 
-def test_associations_of_withheld_features_are_withheld():
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_associations_of_withheld_features_are_withheld(whole):
     associations = pd.DataFrame({"feature": ["x", "y"], "n": [250, 262], "statistic": [3.0, 4.0], "p": [0.01, 0.02]})
     associations["suppressed"] = pd.array([False, False], dtype="boolean")
     withheld = withhold_associations(associations, suppress_small_cells(whole))
@@ -300,15 +299,13 @@ def test_associations_of_withheld_features_are_withheld():
     ("options", "said"),
     [({"threshold": 1}, "threshold must be at least 2"), ({"rounding": 2}, "rounding must be a base of at least 3")],
 )
-def test_options_that_cannot_be_used(options, said):
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_options_that_cannot_be_used(options, said, whole):
     for function in (suppress_small_cells, audit_disclosure):
         with pytest.raises(ValueError, match=said):
             function(whole, **options)
 
 
-def test_what_is_withheld_already_is_refused():
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_what_is_withheld_already_is_refused(whole):
     with pytest.raises(ValueError, match="withheld numbers already"):
         suppress_small_cells(suppress_small_cells(whole))
 
@@ -350,10 +347,10 @@ def printed_numbers(tables, n_shown_levels):
     return {name: np.broadcast_to(each, levels.shape) for name, each in values.items()}
 
 
-def shown_of(shared, n_shown_levels, n_groups):
+def shown_of(shared):
+    """The numbers that a frame of two groups shows, by name: (rows, all subjects and groups)."""
     rows = shared[shared["kind"] == "summary"]
-    shape = (n_shown_levels, n_groups)
-    return {name: rows[name].to_numpy(dtype=float, na_value=np.nan).reshape(shape) for name in NUMBERS}
+    return {name: rows[name].to_numpy(dtype=float, na_value=np.nan).reshape(-1, 3) for name in NUMBERS}
 
 
 def agreeing(tables, shown):
@@ -380,7 +377,7 @@ def test_small_counts_of_levels_cannot_be_found_with_n_and_missing(cells, two_le
         return
     whole = of_counts(table, ["no", "yes"] if two_levels else None)
     shared = suppress_small_cells(whole, threshold=THRESHOLD, missing_is_harmless=True)
-    shown = shown_of(shared, 1 if two_levels else len(table) - 1, 3)
+    shown = shown_of(shared)
     # The yes/no feature shows its second level.
     order = [1, 0, 2] if two_levels else list(range(len(table)))
     truth = np.hstack([table.sum(axis=1, keepdims=True), table])[order]
@@ -393,8 +390,7 @@ def test_small_counts_of_levels_cannot_be_found_with_n_and_missing(cells, two_le
     assert not audit_disclosure(shared, threshold=THRESHOLD, missing_is_harmless=True, truth=whole)["disclosed"].any()
 
 
-def test_a_small_number_of_missing_values_is_shown_where_it_is_harmless():
-    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+def test_a_small_number_of_missing_values_is_shown_where_it_is_harmless(whole):
     shared = suppress_small_cells(whole, missing_is_harmless=True)
     assert summary(shared, "missing", 1) == 5
     assert summary(shared, "n", 1) == 120
@@ -436,9 +432,9 @@ def test_means_of_fewer_values_than_asked_are_withheld(n_second):
     assert not suppress_small_cells(whole)["suppressed"].any()
 
 
-def test_a_threshold_for_means_below_that_of_counts_is_refused():
+def test_a_threshold_for_means_below_that_of_counts_is_refused(whole):
     with pytest.raises(ValueError, match="min_n must be at least the threshold, 10, not 9"):
-        suppress_small_cells(of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"]), min_n=9)
+        suppress_small_cells(whole, min_n=9)
 
 
 BASE = 5
@@ -451,11 +447,6 @@ def rounding_to(sizes):
     return tables[rounded(tables[:, :, 0].sum(axis=1), BASE) == rounded(sum(sizes), BASE)]
 
 
-def shown_in(shared, name):
-    rows = shared[shared["kind"] == "summary"]
-    return rows[name].to_numpy(dtype=float, na_value=np.nan).reshape(-1, 3)
-
-
 def counts_that_agree(shared, sizes, n_shown_levels):
     """All tables (tables, 3 rows and observed, groups) with the rounded numbers shown."""
     possible = rounding_to(sizes)
@@ -466,7 +457,7 @@ def counts_that_agree(shared, sizes, n_shown_levels):
     }
     agrees = np.ones(len(possible), dtype=bool)
     for name, counts in exact.items():
-        shown = shown_in(shared, name)
+        shown = shown_of(shared)[name]
         agrees &= (np.isnan(shown) | (rounded(counts, BASE) == shown)).all(axis=(1, 2))
     return np.concatenate([possible, possible[:, :2].sum(axis=1)[:, None]], axis=1)[agrees]
 

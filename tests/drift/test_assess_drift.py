@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit, schema_of
 from scipy import stats
 
 import clinclust as cc
@@ -21,7 +22,7 @@ KINDS = {
     "tremor": {"likelihood": "bernoulli"},
     "kind": {"likelihood": "categorical", "levels": LEVELS},
 }
-QUICK = {"n_restarts": 2, "random_state": 0, "progress": False, "n_jobs": 1}
+SCHEMA = schema_of([], **KINDS)
 
 
 def people(n, seed):
@@ -40,10 +41,6 @@ def people(n, seed):
     return frame.mask(rng.random(frame.shape) < 0.08)
 
 
-def schema():
-    return cc.FeatureSchema([cc.Feature(name=name, **kind) for name, kind in KINDS.items()])
-
-
 @pytest.fixture(scope="module")
 def cohort():
     return people(200, 0)
@@ -51,7 +48,7 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def model(cohort):
-    return cc.methods.PublishedMAPDP(schema(), **QUICK).fit(cohort)
+    return quick_fit(cohort, SCHEMA)
 
 
 def of_features(drift):
@@ -65,7 +62,7 @@ def test_without_drift_few_batches_are_called_different():
     any_q, p_missing = [], []
     for seed in range(40):
         everybody = people(180, seed + 1)
-        fitted = cc.methods.PublishedMAPDP(schema(), **QUICK | {"n_restarts": 1}).fit(everybody.iloc[:120])
+        fitted = quick_fit(everybody.iloc[:120], SCHEMA, n_restarts=1)
         drift = cc.drift.assess_drift(fitted, everybody.iloc[:120], everybody.iloc[120:])
         for row in drift.tests.itertuples():
             p[row.question].append(row.p)
@@ -173,8 +170,7 @@ def test_a_feature_without_any_value_in_the_batch_is_missing_and_not_compared(mo
 
 def test_a_feature_that_must_be_complete_may_be_missing_in_the_batch():
     frame = people(120, 2)[["gait", "crp"]].dropna()
-    features = [cc.Feature(name=name, complete=True, **KINDS[name]) for name in frame]
-    fitted = cc.methods.PublishedMAPDP(cc.FeatureSchema(features), **QUICK).fit(frame)
+    fitted = quick_fit(frame, schema_of([], **{name: {"complete": True, **KINDS[name]} for name in frame}))
     new = people(30, 3)[["gait", "crp"]].assign(gait=None)
     assert of_features(cc.drift.assess_drift(fitted, frame, new)).loc["gait", "missing_batch"] == 1.0
 
@@ -202,9 +198,7 @@ def test_the_same_seed_gives_the_same_and_the_order_of_the_tables_does_not_matte
 def test_text_of_the_data_stays_on_its_line():
     frame = people(100, 2)[["gait"]].assign(grip=people(100, 3)["gait"])
     frame = frame.rename(columns={"gait": "gait\nclinclust: all is well"})
-    gaussian = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
-    fitted = cc.methods.PublishedMAPDP(cc.FeatureSchema(gaussian), **QUICK).fit(frame)
-    drift = cc.drift.assess_drift(fitted, frame, frame.iloc[:40] + 50.0)
+    drift = cc.drift.assess_drift(quick_fit(frame), frame, frame.iloc[:40] + 50.0)
     assert len(drift.summary.splitlines()) == 5
     assert "gait\u240aclinclust" in drift.summary
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from cohorts import schema_of
 
 import clinclust as cc
 from clinclust.errors import InputError, refuse
@@ -29,27 +30,20 @@ def cohort(n=200, seed=0):
     return table, ill
 
 
-def schema_of(sex="adjust", age="adjust"):
-    features = [cc.Feature(name=name, likelihood="gaussian") for name in "abcdefg"]
-    return cc.FeatureSchema(
-        [
-            *features,
-            cc.Feature(name="wait", likelihood="exponential"),
-            cc.Feature(name="age", likelihood="gaussian", role=age),
-            cc.Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), role=sex),
-        ]
-    )
+def adjusting(sex="adjust", age="adjust"):
+    of_sex = {"likelihood": "bernoulli", "levels": ("female", "male"), "role": sex}
+    return schema_of("abcdefg", wait="exponential", age={"role": age}, sex=of_sex)
 
 
 @pytest.fixture(scope="module")
 def fitted():
     table, ill = cohort()
-    return cc.MAPDP(schema_of(), **QUICK).fit(table), table, ill
+    return cc.MAPDP(adjusting(), **QUICK).fit(table), table, ill
 
 
 def test_the_subtypes_are_the_disease_and_not_the_sex(fitted):
     model, table, ill = fitted
-    unadjusted = cc.MAPDP(schema_of("describe", "describe"), **QUICK | {"n_clusters": None}).fit(table)
+    unadjusted = cc.MAPDP(adjusting("describe", "describe"), **QUICK | {"n_clusters": None}).fit(table)
 
     def right(labels, truth):
         return max(np.mean(labels == truth), np.mean(labels != truth))
@@ -61,7 +55,7 @@ def test_the_subtypes_are_the_disease_and_not_the_sex(fitted):
 
 def test_effects_are_those_of_a_regression_within_clusters():
     table, ill = cohort(n=2_000)
-    schema = schema_of()
+    schema = adjusting()
     frame = schema.validate(table)
     adjustment = within_clusters(Adjustment.of(frame, schema), frame, schema, ill.astype(np.int64))
     design = np.column_stack([adjustment.design(frame, schema), ill, np.ones(len(ill))])
@@ -79,8 +73,7 @@ def test_the_spread_of_a_site_is_that_of_its_assay():
     ill, site = rng.random(2_000) < 0.3, rng.random(2_000) < 0.5
     values = 20.0 + 4.0 * ill + rng.normal(size=2_000)
     table = pd.DataFrame({"assay": np.where(site, 10.0 + 1.5 * values, values), "site": np.where(site, "B", "A")})
-    assay, place = cc.Feature(name="assay", likelihood="gaussian"), {"name": "site", "likelihood": "bernoulli"}
-    schema = cc.FeatureSchema([assay, cc.Feature(**place, levels=("A", "B"), role="adjust")])
+    schema = schema_of(["assay"], site={"likelihood": "bernoulli", "levels": ("A", "B"), "role": "adjust"})
     table = schema.validate(table)
     adjustment = within_clusters(Adjustment.of(table, schema), table, schema, ill.astype(np.int64))
     adjusted = adjustment.remove(table, schema)["assay"]
@@ -99,8 +92,8 @@ def test_the_spread_of_a_site_is_that_of_its_assay():
 
 def test_a_column_of_one_value_changes_no_bit():
     table, plain = cohort(50)[0].assign(sex="male", age=50.0), {**QUICK, "n_clusters": None}
-    adjusted = cc.MAPDP(schema_of(), **plain).fit(table)
-    described = cc.MAPDP(schema_of("describe", "describe"), **plain).fit(table)
+    adjusted = cc.MAPDP(adjusting(), **plain).fit(table)
+    described = cc.MAPDP(adjusting("describe", "describe"), **plain).fit(table)
     assert adjusted.fit_.adjustment_ is None
     assert adjusted.log_joint_ == described.log_joint_
     assert np.array_equal(adjusted.membership_, described.membership_)
@@ -182,6 +175,6 @@ def test_a_report_says_what_it_adjusts_for(fitted, tmp_path):
 def test_what_cannot_adjust_says_so():
     table, _ = cohort(60)
     with pytest.raises(InputError, match="GibbsDP"):
-        cc.GibbsDP(schema_of(), random_state=0, progress=False).fit(table)
+        cc.GibbsDP(adjusting(), random_state=0, progress=False).fit(table)
     with pytest.raises(InputError, match="sites"):
-        Site(table, schema_of())
+        Site(table, adjusting())

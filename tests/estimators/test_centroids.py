@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit, schema_of
 from scipy import stats
 
 import clinclust as cc
 from schemas import stored_schema
 
-QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 RNG = np.random.default_rng(8)
 N = 60
 GROUPS = np.arange(N) % 3
@@ -35,7 +35,7 @@ FRAME = pd.DataFrame(
 @pytest.fixture(scope="module")
 def model():
     with pytest.warns(cc.CohortWarning, match="nothing"):
-        return cc.methods.PublishedMAPDP(SCHEMA, init=GROUPS, max_sweeps=200, **QUICK).fit(FRAME)
+        return quick_fit(FRAME, SCHEMA, init=GROUPS, max_sweeps=200, n_restarts=1)
 
 
 def rows(model, feature, subtype, parameter=None):
@@ -139,8 +139,7 @@ def test_a_block_has_the_parameters_of_each_measurement_alone():
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"a": rng.normal(0, 1, 40), "b": rng.normal(50, 9, 40)})
     fields = {"likelihood": "multivariate_gaussian", "block": "size"}
-    schema = cc.FeatureSchema([cc.Feature(name=name, **fields) for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, init="single", **QUICK).fit(frame).cut(1)
+    model = quick_fit(frame, schema_of([], a=fields, b=fields), init="single", n_restarts=1).cut(1)
     found = rows(model, "b", 1, "mean").iloc[0]
     assert found["estimate"] == pytest.approx(frame["b"].mean(), abs=1e-6)
     assert found["upper"] - found["lower"] == pytest.approx(2 * 2.02 * frame["b"].std() / np.sqrt(40), rel=0.2)

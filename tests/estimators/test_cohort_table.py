@@ -7,11 +7,11 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError
 from clinclust.files.row_choice import RowChoice, RowCounts
-from clinclust.methods import PublishedMAPDP
 
 CHOICE = RowChoice(where="visit == 1")
 FEATURES = [Feature(name="falls", likelihood="poisson"), Feature(name="visits", likelihood="poisson")]
@@ -32,7 +32,7 @@ def read(path, **choice):
 
 
 def fitted(schema, frame):
-    return PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    return quick_fit(frame, schema, n_restarts=1)
 
 
 def schema(rows=None):

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
+from reporting.stand_in import compared
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
 import clinclust as cc
 from clinclust.estimators.explanation import find_continuum
-from clinclust.estimators.subtype_model import FittedCohort, cohort_of
-from clinclust.reporting.findings import Findings
+from clinclust.estimators.subtype_model import cohort_of
 from clinclust.reporting.sheets.divisions import verdict
 from clinclust.reporting.sheets.subjects import on_continuum_score
 
@@ -21,14 +22,9 @@ def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):
     return pd.DataFrame(X, columns=list("abcdefgh")[: len(loadings)]), own
 
 
-def fitted(frame, schema=None, **options):
-    schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False, **options).fit(frame)
-
-
 def test_without_missing_values_it_is_the_first_principal_component_of_the_normal_scores():
     frame, own = severity()
-    score = cc.continuum_score(fitted(frame), frame)
+    score = cc.continuum_score(quick_fit(frame), frame)
     z = ndtri((np.apply_along_axis(rankdata, 0, frame.to_numpy()) - 0.5) / len(frame))
     _, vectors = np.linalg.eigh(np.corrcoef(z.T))
     component = z @ vectors[:, -1]
@@ -44,7 +40,7 @@ def test_a_missing_value_is_integrated_out():
     frame, _ = severity(n=400)
     frame.iloc[:60, 1] = np.nan
     frame.iloc[30:60, 0] = np.nan
-    model = fitted(frame)
+    model = quick_fit(frame)
     score = cc.continuum_score(model, frame).to_numpy()
     X = frame.to_numpy()
     ranks = np.full(X.shape, np.nan)
@@ -74,7 +70,7 @@ def test_who_has_no_value_has_no_score_and_little_known_is_near_the_middle():
     frame.iloc[1, :4] = np.nan
     frame.iloc[1, 4] = 99.0
     with pytest.warns(cc.CohortWarning):
-        model = fitted(frame)
+        model = quick_fit(frame)
     score = cc.continuum_score(model, frame)
     assert np.isnan(score.iloc[0])
     assert score.iloc[1:].notna().all()
@@ -84,7 +80,7 @@ def test_who_has_no_value_has_no_score_and_little_known_is_near_the_middle():
 @pytest.mark.parametrize("loadings", [(1, 1, 1, -1), (-1, -1, -1, 1)])
 def test_most_features_increase_with_the_score(loadings):
     frame, _ = severity(loadings=loadings)
-    model = fitted(frame)
+    model = quick_fit(frame)
     found = find_continuum(cohort_of(model, frame))
     assert (found.correlations > 0).sum() == 3
     assert found.correlations["d"] < -0.5
@@ -96,35 +92,30 @@ def test_most_features_increase_with_the_score(loadings):
 @pytest.mark.simulation
 def test_the_share_is_that_of_the_variance():
     frame, _ = severity(loadings=(1, 1, 1, 1), noise=0.01)
-    model = fitted(frame)
+    model = quick_fit(frame)
     assert find_continuum(cohort_of(model, frame)).share > 0.95
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(800, 4)), columns=list("abcd"))
-    model = fitted(noise)
+    model = quick_fit(noise)
     assert find_continuum(cohort_of(model, noise)).share == pytest.approx(0.25, abs=0.04)
 
 
 @pytest.mark.simulation
 def test_units_outlying_values_and_the_order_of_rows_do_not_matter():
     frame, _ = severity()
-    score = cc.continuum_score(fitted(frame), frame)
+    score = cc.continuum_score(quick_fit(frame), frame)
     other = frame.assign(a=np.exp(3 * frame["a"]), b=1e6 * frame["b"] - 7)
-    schema = cc.FeatureSchema(
-        [cc.Feature(name=n, likelihood="gaussian", **({"transform": "log"} if n == "a" else {})) for n in other]
-    )
-    np.testing.assert_allclose(cc.continuum_score(fitted(other, schema), other), score, atol=1e-5)
+    schema = schema_of(other, a={"transform": "log"})
+    np.testing.assert_allclose(cc.continuum_score(quick_fit(other, schema), other), score, atol=1e-5)
     shuffled = frame.sample(frac=1.0, random_state=3)
-    np.testing.assert_allclose(cc.continuum_score(fitted(shuffled), shuffled).loc[score.index], score, atol=1e-5)
+    np.testing.assert_allclose(cc.continuum_score(quick_fit(shuffled), shuffled).loc[score.index], score, atol=1e-5)
 
 
 def test_nominal_levels_are_ordered_along_the_score():
     frame, own = severity(n=300)
     frame["phase"] = np.array(["late", "early", "middle"])[np.digitize(own, [-0.5, 0.5])]  # no alphabetical order
-    features = [cc.Feature(name=name, likelihood="gaussian") for name in "abcde"]
-    schema = cc.FeatureSchema(
-        [*features, cc.Feature(name="phase", likelihood="categorical", levels=["early", "late", "middle"])]
-    )
-    model = fitted(frame, schema)
+    schema = schema_of("abcde", phase={"likelihood": "categorical", "levels": ["early", "late", "middle"]})
+    model = quick_fit(frame, schema)
     found = find_continuum(cohort_of(model, frame))
     assert found.correlations["phase"] > 0.7
     assert np.corrcoef(found.score, own)[0, 1] > 0.9
@@ -135,11 +126,10 @@ def test_nominal_levels_are_ordered_along_the_score():
 def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(severity):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(severity * rng.normal(size=(300, 1)) + rng.normal(size=(300, 8)), columns=list("abcdefgh"))
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    schema = gaussian_schema(frame)
     model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == 1
-    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    findings = Findings(FittedCohort(model, frame), comparisons, 0.01, None, {})
+    findings = compared(model, frame)
     (said,) = on_continuum_score(findings)
     assert ("orders subjects by chance" in said) == (severity == 0.0)
     assert ("give about 17%" in said) == (severity == 0.0)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 from reporting.stand_in import gathered
 
 import clinclust as cc
@@ -96,7 +97,7 @@ def cohort():
     return pd.concat([frame, frame.iloc[[7] * 40]], ignore_index=True)
 
 
-SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in "abcd"])
+SCHEMA = gaussian_schema("abcd")
 
 
 def test_a_fit_warns_with_row_numbers_and_without_values():

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit
+from problems import problem_of
 
 from clinclust import CohortWarning, Feature, FeatureSchema
-from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError
 from clinclust.estimators import settings as cost
 from clinclust.estimators.fitting import prepared
@@ -55,7 +56,7 @@ def test_much_is_a_warning_and_the_fit_goes_on(monkeypatch):
     frame, schema = wide_cohort(300, 500)
     monkeypatch.setattr(cost, "machine_memory", lambda: 8e6)
     with pytest.warns(CohortWarning, match=r"will need about 0\.0 GB of memory.*diagnosis"):
-        model = PublishedMAPDP(schema, n_restarts=1, n_jobs=1, random_state=0).fit(frame)
+        model = quick_fit(frame, schema, n_restarts=1, n_jobs=1)
     assert model.n_clusters_ >= 1
 
 
@@ -99,10 +100,9 @@ def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
     assert 0.6 < taken / estimated < 1.1
 
 
-def problem_of(values, **fields):
+def gaussian_problem(values, **block):
     frame = pd.DataFrame(values).rename(columns="x{}".format)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", **fields) for name in frame])
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    return problem_of(frame, gaussian_schema(frame, **block))
 
 
 def settings_of(**parameters):
@@ -116,8 +116,8 @@ def seconds(problem, **parameters):
 
 def test_the_estimate_grows_with_what_takes_time():
     rng = np.random.default_rng(1)
-    small, large, wide = (problem_of(rng.normal(size=shape)) for shape in ((200, 5), (4000, 5), (200, 30)))
-    for other in (large, wide, problem_of(rng.exponential(size=(200, 5)))):
+    small, large, wide = (gaussian_problem(rng.normal(size=shape)) for shape in ((200, 5), (4000, 5), (200, 30)))
+    for other in (large, wide, gaussian_problem(rng.exponential(size=(200, 5)))):
         assert seconds(other) > seconds(small)
     assert estimated_seconds(small, settings_of()) > seconds(small)
     assert seconds(large, n_jobs=2) < seconds(large)
@@ -125,14 +125,14 @@ def test_the_estimate_grows_with_what_takes_time():
         assert seconds(small, **options) > seconds(small)
     of_refits = estimated_seconds(wide, settings_of(select_features="auto"))
     assert of_refits > 1.2 * estimated_seconds(wide, settings_of())
-    blocks = problem_of(rng.normal(size=(200, 4)), block="one")
+    blocks = gaussian_problem(rng.normal(size=(200, 4)), block="one")
     assert seconds(blocks) < seconds(blocks, block_weights="auto")
     assert 1.5 * seconds(blocks, block_weights="auto") < seconds(blocks, block_weights="auto", n_restarts=30)
 
 
 def test_a_time_limit_bounds_the_search_and_neither_the_test_of_the_tree_nor_the_report():
     rng = np.random.default_rng(4)
-    for problem in (problem_of(rng.normal(size=(300, n_features))) for n_features in (4, 60)):
+    for problem in (gaussian_problem(rng.normal(size=(300, n_features))) for n_features in (4, 60)):
         plain, tested = seconds(problem), seconds(problem, n_clusters="distinct")
         assert tested > plain
         assert seconds(problem, max_seconds=0.001) == 0.001
@@ -140,7 +140,7 @@ def test_a_time_limit_bounds_the_search_and_neither_the_test_of_the_tree_nor_the
         limited = settings_of(n_clusters="distinct", max_seconds=0.001)
         assert ", and the test of the subtypes and the report take about " in duration_sentence(problem, limited)
     assert tested > 2.0 * plain  # of many features, the test takes most of the time
-    large, limited = problem_of(rng.exponential(size=(4000, 30))), settings_of(max_seconds=7.5)
+    large, limited = gaussian_problem(rng.exponential(size=(4000, 30))), settings_of(max_seconds=7.5)
     said = [duration_sentence(large, limited, associations=how) for how in ("refit", None)]
     assert all("ends after at most 7.5 seconds, and the report takes about" in sentence for sentence in said)
     assert said[0] != said[1]
@@ -148,7 +148,7 @@ def test_a_time_limit_bounds_the_search_and_neither_the_test_of_the_tree_nor_the
 
 def test_a_cohort_that_is_searched_in_a_sample_takes_more_time_by_the_subject_only_among_all():
     rng = np.random.default_rng(5)
-    all_of_it, half, large, larger = (problem_of(rng.normal(size=(n, 3))) for n in (2_999, 3_000, 10_000, 60_000))
+    all_of_it, half, large, larger = (gaussian_problem(rng.normal(size=(n, 3))) for n in (2_999, 3_000, 10_000, 60_000))
     estimates = [seconds(problem, coarsening="auto") for problem in (all_of_it, half, large, larger)]
     assert estimates[1] < estimates[0]
     assert estimates[2] < estimates[3] < 6.0 * estimates[2]

@@ -3,22 +3,23 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort, with_blocks
+from cohorts import gaussian_schema, mixed_cohort, schema_of, with_blocks
+from problems import problem_of
 from scored import few
 from test_saving import digest, edited, with_arrays, with_the_right_salt
 
 import clinclust as cc
 from clinclust import MAPDP
-from clinclust.engine.problem.problem import clusters_of, pose
+from clinclust.engine.problem.problem import clusters_of
 from clinclust.errors import InputError
 from clinclust.methods import PublishedMAPDP
 
 OPTIONS = {
+    "outlying": {"outlying_share": 0.02},
+    "blocks": {"block_weights": {"block 0": 0.5}},
     "plain": {},
     "coarsening": {"coarsening": 0.8},
-    "outlying": {"outlying_share": 0.02},
     "selection": {"select_features": True},
-    "blocks": {"block_weights": {"block 0": 0.5}},
 }
 QUICK = {"n_restarts": 3, "random_state": 0, "progress": False}
 
@@ -37,13 +38,7 @@ def cohort(n=120):
     return frame, with_blocks(schema)
 
 
-_FAST = {"outlying", "blocks"}
-
-
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=[pytest.mark.simulation] * (name not in _FAST)) for name in OPTIONS],
-)
+@pytest.fixture(scope="module", params=few(OPTIONS, 2))
 def fitted(request):
     frame, schema = cohort()
     model = PublishedMAPDP(schema, **QUICK, **OPTIONS[request.param]).fit(frame)
@@ -141,7 +136,7 @@ def test_subtypes_are_sums_of_clusters(fitted):
 def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
     model, frame = plain
     schema = model.schema_
-    problem = pose(schema.validate(frame), schema, model.hyperparameters_, 3.0, block_weights=model.block_weights_)
+    problem = problem_of(frame, schema, model.hyperparameters_, block_weights=model.block_weights_)
     names = [feature.name for feature in problem.cohort.encoding.features]
     for k in range(1, model.n_clusters_ + 1):
         cut = model.cut(k)
@@ -177,8 +172,7 @@ def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
     groups = np.repeat([0, 1, 2, 3], 40)
     frame = pd.DataFrame({f"signal{i}": rng.normal(3.0 * groups, 1.0) for i in range(4)})
     frame = frame.assign(**{f"noise{i}": rng.normal(size=160) for i in range(6)})
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = PublishedMAPDP(schema, **QUICK, select_features=True).fit(frame)
+    model = PublishedMAPDP(gaussian_schema(frame), **QUICK, select_features=True).fit(frame)
     assert model.selected_features_ == [f"signal{i}" for i in range(4)]
     noise = [f"noise{i}" for i in range(6)]
     cut = model.cut(2)
@@ -269,11 +263,7 @@ def three_levels(n=240):
     columns |= {f"member{i}": rng.normal(12.0 * member, 1.0) for i in range(3)}
     columns["outcome"] = rng.normal(2.0 * pair, 1.0)
     frame = pd.DataFrame(columns)
-    features = [
-        cc.Feature(name=name, likelihood="gaussian", role="describe" if name == "outcome" else "cluster")
-        for name in frame
-    ]
-    schema = cc.FeatureSchema(features)
+    schema = schema_of(frame, outcome={"role": "describe"})
     return schema.validate(frame), schema, pair
 
 

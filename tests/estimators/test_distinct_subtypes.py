@@ -3,11 +3,12 @@
 import re
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from cohorts import EVERY_LIKELIHOOD, gaussian_schema, mixed_cohort, quick_fit, severity_cohort, with_blocks
 from scored import few
 from test_cut import merged_log_joint
 
@@ -18,24 +19,8 @@ from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 from clinclust.estimators.fit import DISTINCT_LEVEL
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
-from clinclust.methods import PublishedMAPDP
 
-N = 160
-
-
-def severity_cohort(seed, n=N, n_groups=1, separation=4.0, missing=0.0):
-    """Return (frame, schema, groups): one severity runs through eight measurements, groups differ in four beside it."""
-    rng = np.random.default_rng(seed)
-    groups = np.arange(n) % n_groups
-    centres = separation * np.array([[0] * 8, [1] * 4 + [0] * 4, [0] * 4 + [1] * 4])[:n_groups]
-    X = centres[groups] + 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 8))
-    X[rng.random(X.shape) < missing] = np.nan
-    schema = FeatureSchema([Feature(name=f"x{column}", likelihood="gaussian") for column in range(8)])
-    return pd.DataFrame(X, columns=schema.names), schema, groups
-
-
-def fitted(frame, schema, **options):
-    return PublishedMAPDP(schema, **{"random_state": 0, "n_restarts": 4, "progress": False, **options}).fit(frame)
+fitted = partial(quick_fit, n_restarts=4)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +59,7 @@ def graded_cohort():
     values, _ = curved_cohort(0)
     far = np.arange(240) < 80
     values[far] = 9.0 * np.array([1, -1, 1, -1, 1, -1]) + 0.7 * np.random.default_rng(9).normal(size=(80, 6))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
+    schema = gaussian_schema("abcdef")
     return pd.DataFrame(values, columns=schema.names), schema, far.astype(np.int64)
 
 
@@ -98,7 +83,7 @@ def test_a_group_that_bends_is_divided_into_grades_beside_a_distinct_one(graded)
 @pytest.mark.simulation
 def test_a_curved_severity_is_grades_of_one():
     values, severity = curved_cohort(1)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
+    schema = gaussian_schema("abcdef")
     frame = pd.DataFrame(values, columns=schema.names)
     distinct = distinct_subtypes(fitted(frame, schema, coarsening=0.3, n_restarts=2), frame, n_draws=40)
     assert distinct.n_distinct == 1 < distinct.n_subtypes
@@ -177,8 +162,7 @@ def test_the_joins_say_what_was_tested(three):
 
 def test_one_subtype_needs_no_test(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 4)), columns=list("abcd"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = fitted(frame, schema, coarsening=0.5, n_clusters="distinct")
+    model = fitted(frame, gaussian_schema(frame), coarsening=0.5, n_clusters="distinct")
     assert (model.n_clusters_, len(model.tree_test_.joins)) == (1, 0)
     assert len(MAPDP.load(model.save(tmp_path / "model")).tree_test_.joins) == 0
     distinct = distinct_subtypes(model, frame)
@@ -249,8 +233,7 @@ def test_the_order_of_rows_and_the_names_of_columns_change_nothing(three):
     pd.testing.assert_frame_equal(found.joins, distinct.joins, check_exact=True)
 
     renamed = frame.rename(columns=lambda name: f"{name} of the subject")
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in renamed])
-    same(distinct_subtypes(fitted(renamed, schema), renamed, n_draws=40), distinct)
+    same(distinct_subtypes(fitted(renamed, gaussian_schema(renamed)), renamed, n_draws=40), distinct)
 
 
 OPTIONS = {
@@ -373,8 +356,7 @@ def test_a_skewed_severity_is_divided_and_not_distinct():
     rng = np.random.default_rng(0)
     severity = rng.exponential(size=(400, 1)) - 1.0
     frame = pd.DataFrame(severity + 0.6 * rng.normal(size=(400, 8)), columns=list("abcdefgh"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    joins = distinct_subtypes(fitted(frame, schema, coarsening="auto"), frame).joins
+    joins = distinct_subtypes(fitted(frame, gaussian_schema(frame), coarsening="auto"), frame).joins
     assert joins["p"][0] < 0.05 <= joins["p_any_shape"][0]
 
 

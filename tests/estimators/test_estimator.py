@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse
-from cohorts import LIKELIHOODS, mixed_cohort
-from sklearn.base import clone
+from cohorts import LIKELIHOODS, mixed_cohort, quick_fit
+from sklearn.base import clone, is_clusterer
 from sklearn.exceptions import NotFittedError as TheirNotFittedError
+from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
@@ -42,14 +43,17 @@ def test_scikit_learns_checks_of_every_estimator(check):
     check(PublishedMAPDP(**QUICK, **(FINDS_TWO if check.func.__name__ == TWO_IN_NOISE else {})))
 
 
-def test_they_are_all_there():
+def test_they_are_all_there_and_a_clusterer_can_be_cross_validated():
     assert len(CHECKS) >= 39
+    assert is_clusterer(PublishedMAPDP())
+    values = np.random.default_rng(0).normal(np.arange(50)[:, None] % 2, size=(50, 3))
+    assert np.isfinite(cross_val_score(PublishedMAPDP(**QUICK), values, cv=3)).all()
 
 
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=40, likelihoods=LIKELIHOODS)
-    return PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame), frame
+    return quick_fit(frame, schema), frame
 
 
 # --- before the fit --------------------------------------------------------------------------------------------------

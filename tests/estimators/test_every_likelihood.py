@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, feature, in_table
+from cohorts import EVERY_LIKELIHOOD, feature, in_table, quick_fit
 from oracles import log_joint as oracle_log_joint
 from scored import few
 from sklearn.metrics import adjusted_rand_score
@@ -33,9 +33,7 @@ def test_groups_are_found_and_new_subjects_find_theirs(name):
     frame, schema, _, groups = _cohort(name)
     known = {key: value for key, value in REGISTRY[name].examples()[0].prior.items() if key == "dispersion"}
     stated = dict.fromkeys(schema.names, known)
-    model = cc.methods.PublishedMAPDP(schema, hyperparameters=stated, random_state=0, n_restarts=4, progress=False).fit(
-        frame
-    )
+    model = quick_fit(frame, schema, hyperparameters=stated, n_restarts=4)
     assert model.log_joint_ >= cc.log_joint(frame, groups, schema, stated) - 1e-6
     assert model.n_clusters_ > 1
     assert adjusted_rand_score(groups, model.labels_) > 0.5
@@ -46,7 +44,7 @@ def test_groups_are_found_and_new_subjects_find_theirs(name):
 @every
 def test_the_joint_is_that_of_subjects_seated_one_by_one_and_a_saved_model_predicts_the_same(name, tmp_path):
     frame, schema, columns, _ = _cohort(name, n=20, n_features=3)
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = quick_fit(frame, schema)
     again = cc.MAPDP.load(model.save(tmp_path / "model"))
     assert again.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
     expected = oracle_log_joint(columns, model.labels_, model.hyperparameters_, 3.0)
@@ -59,7 +57,7 @@ def test_the_joint_is_that_of_subjects_seated_one_by_one_and_a_saved_model_predi
 @every
 def test_missing_values_are_filled_in_with_possible_ones(name):
     frame, schema, _, _ = _cohort(name, n=60, n_features=3)
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = quick_fit(frame, schema)
     for filled in (model.impute(frame), *model.multiple_imputations(frame, 1, n_sweeps=1, random_state=0)):
         assert not filled.isna().to_numpy().any()
         schema.validate(filled)
@@ -69,7 +67,7 @@ def test_missing_values_are_filled_in_with_possible_ones(name):
 @every
 def test_it_is_reported_and_shared(name, tmp_path, some):
     frame, schema, _, _ = _cohort(name, n=60, n_features=2, missing=0.15)
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = quick_fit(frame, schema)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     shared = cc.suppress_small_cells(comparisons)
     assert not cc.disclosure.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
@@ -86,7 +84,7 @@ def test_a_stated_dispersion_of_any_size_gives_a_distribution(dispersion):
     rng = np.random.default_rng(0)
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="negative_binomial", prior={"dispersion": dispersion})])
     frame = pd.DataFrame({"x": rng.poisson(4, 100).astype(float)})
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = quick_fit(frame, schema)
     below = np.exp(model.score_samples(pd.DataFrame({"x": np.arange(60_000.0)}))).sum()
     assert below == pytest.approx(1.0, abs=1e-6 if dispersion >= 1.0 else 0.05)
     if dispersion >= 1e5:  # practically Poisson, whose default prior is the stronger one

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort
+from cohorts import mixed_cohort, quick_fit, schema_of
 from scored import few
 
 import clinclust as cc
@@ -51,8 +51,7 @@ def test_of_unions_the_other_clusters_have_a_row():
     rng = np.random.default_rng(1)
     means = np.repeat([0.0, 5.0, 30.0], [60, 50, 8])
     frame = pd.DataFrame(rng.normal(means[:, None], 1.0, (118, 4)), columns=list("abcd"))
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    whole = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
+    whole = quick_fit(frame, n_restarts=3)
     model = whole.cut(2)
     assert whole.n_clusters_ == 3
     told = model.explain(frame)
@@ -109,13 +108,6 @@ def fitted_model(seed, **options):
     return model, model.schema_.validate(frame, warn=False)
 
 
-def walkers():
-    frame = walking()
-    gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
-    schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
-    return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)
-
-
 @MISFIT
 @pytest.mark.parametrize("options", [{}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}])
 def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
@@ -138,15 +130,10 @@ def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
         statistics[own] -= np.concatenate(taken)
         without = replace(clusters, sizes=sizes, statistics=statistics)
         if not clusters.included.all():  # the others are the same in all clusters, and cancel
-            statistics[:, ~np.isin(np.arange(statistics.shape[1]), _included(clusters))] = 0.0
+            lengths = [likelihood.n_statistics for likelihood in encoding.likelihoods]
+            statistics[:, ~np.repeat(clusters.included, lengths)] = 0.0
         expected = without.scores(values, coarsened=True)[0]
         np.testing.assert_allclose(found[subject] - found[subject][-1], expected - expected[-1], atol=1e-6)
-
-
-def _included(clusters):
-    """Return the places of the statistics of the features that differ between clusters."""
-    lengths = [likelihood.n_statistics for likelihood in clusters.encoding.likelihoods]
-    return np.flatnonzero(np.repeat(clusters.included, lengths))
 
 
 @MISFIT
@@ -173,8 +160,7 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(0.0, 1.0, (60, 4)), columns=list("abcd"))
     frame.loc[59] = 30.0
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = quick_fit(frame)
     alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
     cohort = model.schema_.validate(frame, warn=False)
     scores = left_out_scores(cohort_of(model, cohort))[alone]
@@ -182,7 +168,9 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
 
 
 def test_the_three_strongest_are_named_with_value_unit_and_odds():
-    model = walkers()
+    frame = walking()
+    gait = {"label": "Gait; speed", "unit": "m/s"}
+    model = cc.methods.PublishedMAPDP(schema_of(frame, gait=gait), random_state=0, progress=False).fit(frame)
     new = pd.DataFrame({"gait": [0.62, 0.5, np.nan, np.nan], "grip": [33.0, 21.0, 21.0, np.nan]})
     found = name_reasons(model.fit_, model.schema_.validate(new, warn=False))
     told = model.explain(new)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import with_groups
+from cohorts import gaussian_schema, quick_fit, schema_of, wild_cohort, with_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import few
@@ -31,13 +31,8 @@ FLOOR = 20
 
 @pytest.fixture(scope="module")
 def wild():
-    """Two subtypes, two subjects far away, and wild values that make up small clusters: some weak, some clear."""
-    rng = np.random.default_rng(0)
-    values = np.vstack([rng.normal(mean, 1, (n, 5)) for mean, n in ((0, 120), (3, 60), (12, 2))])
-    values[rng.random(values.shape) < 0.01] *= 25
-    frame = pd.DataFrame(values, columns=list("abcde"))
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return PublishedMAPDP(schema, **QUICK).fit(frame), frame
+    frame = wild_cohort(25)
+    return PublishedMAPDP(gaussian_schema(frame), **QUICK).fit(frame), frame
 
 
 def with_test(model, accepted):
@@ -80,14 +75,10 @@ def test_nobody_is_left_out_and_only_small_subtypes_are_merged(floor, wild, fitt
             assert (cut.untested_ == (cut.cluster_sizes_ < cut.min_size_)).all()
             assert cut.log_joint_ == model.log_joint_
             assert merged_log_joint(cut) <= merged_log_joint(before) + 1e-9 <= model.log_joint_ + 1e-9
-            large = [set(found) for found in groups(before) if size_of(before, found) >= cut.min_size_]
+            large = [set(found) for found in groups(before) if model.clusters_.sizes[found].sum() >= cut.min_size_]
             assert all(sum(found <= set(group) for found in large) <= 1 for group in groups(cut))
             for one in groups(before):  # no subtype is divided
                 assert sum(bool(set(one) & set(group)) for group in groups(cut)) == 1
-
-
-def size_of(cut, clusters):
-    return int(cut.clusters_.sizes[clusters].sum())
 
 
 def test_small_subtypes_stay_where_the_joint_tells_them_apart(wild):
@@ -248,8 +239,8 @@ def test_remarks_are_of_size_and_of_the_loss_by_a_merger():
     for seed in range(3):
         values = np.vstack([rng.normal(mean, 1, (n, 3)) for mean, n in ((0, 40), (2.2, 25), (9, 3), (-9, 6))])
         frame = pd.DataFrame(values, columns=list("abc"))
-        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        schema = gaussian_schema(frame)
+        model = quick_fit(frame, schema, random_state=seed)
         for cut in (model, model.cut(max(1, model.n_clusters_ - 1))):
             K = cut.n_clusters_
             whole = cc.log_joint(frame, cut.labels_, schema)
@@ -271,8 +262,8 @@ def test_what_noise_buys_for_two_nats_does_not_stand():
     several = 0
     for seed in range(25):
         frame = pd.DataFrame({f"x{place}": rng.binomial(4, 0.3, 100) for place in range(10)})
-        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="binomial", trials=4) for name in frame])
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        schema = schema_of([], **{name: {"likelihood": "binomial", "trials": 4} for name in frame})
+        model = quick_fit(frame, schema, random_state=seed)
         several += model.n_clusters_ > 1
         assert n_standing(model.subtypes_) == 1
         assert all(model.remarks_) == (model.n_clusters_ > 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort
+from cohorts import mixed_cohort, quick_fit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -127,7 +127,7 @@ def cohort(n=60):
 
 @pytest.fixture(scope="module")
 def model():
-    return PublishedMAPDP(SCHEMA, n_restarts=2, random_state=0).fit(cohort())
+    return quick_fit(cohort(), SCHEMA)
 
 
 @pytest.mark.parametrize("ending", ["csv", "fifteen digits", "parquet", "pandas"])
@@ -214,7 +214,7 @@ def test_an_order_that_somebody_changed_is_refused(model):
 
 def test_every_likelihood_has_a_fingerprint():
     frame, schema, _, _ = mixed_cohort(2, n=40)
-    fitted = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    fitted = quick_fit(frame, schema)
     with pytest.warns(CohortWarning, match="another order"):
         restored = cohort_of(fitted, frame.iloc[::-1]).table
     pd.testing.assert_frame_equal(restored, schema.validate(frame), check_exact=True)

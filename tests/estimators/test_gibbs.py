@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import schema_of
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -22,12 +23,7 @@ def cohort(n=(60, 40, 12), shift=4.0, seed=1):
     return values, group
 
 
-SCHEMA = cc.FeatureSchema(
-    [
-        *(cc.Feature(name=name, likelihood="gaussian") for name in "abcd"),
-        cc.Feature(name="outcome", likelihood="bernoulli", levels=("no", "yes"), role="describe"),
-    ]
-)
+SCHEMA = schema_of("abcd", outcome={"likelihood": "bernoulli", "levels": ("no", "yes"), "role": "describe"})
 
 
 def sampler(**changes):

@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, feature, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, feature, gaussian_schema, mixed_cohort, quick_fit, schema_of
 from scored import few
 
 import clinclust as cc
@@ -22,7 +22,6 @@ ATTACKS = {
     "counts that vary more as Poisson": (lambda rng: rng.negative_binomial(2, 1 / 3, 200), {"likelihood": "poisson"}),
     "lognormal as Gaussian": (lambda rng: rng.lognormal(0.0, 1.0, 200), {"likelihood": "gaussian"}),
 }
-QUICK = {"n_restarts": 1, "random_state": 0, "progress": False}
 
 
 def attack(name):
@@ -38,7 +37,7 @@ def fitted(schema, frame, **parameters):
     frame = schema.validate(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cc.methods.PublishedMAPDP(schema, **{**QUICK, **parameters}).fit(frame), frame
+        return quick_fit(frame, schema, **{"n_restarts": 1, **parameters}), frame
 
 
 @pytest.mark.simulation
@@ -46,7 +45,7 @@ def fitted(schema, frame, **parameters):
 def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp_path):
     frame, schema = attack(name)
     with pytest.warns(cc.CohortWarning, match=BETTER):
-        wrong = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
+        wrong = quick_fit(frame, schema, n_restarts=1)
     compared = compared_likelihoods(wrong.fit_, schema.validate(frame))
     assert compared["is_misfit"].any()
     lines = dict(zip(compared["feature"], compared["schema_line"], strict=True))
@@ -56,14 +55,14 @@ def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp
     ]
     path = tmp_path / "schema.yaml"
     path.write_text("clinclust: 1\nfeatures:\n" + "".join(f"  {line}\n" for line in mended), encoding="utf-8")
-    right = cc.methods.PublishedMAPDP(cc.FeatureSchema.from_yaml(path), **QUICK).fit(frame)  # which warns of nothing
+    right = quick_fit(frame, cc.FeatureSchema.from_yaml(path), n_restarts=1)  # which warns of nothing
     assert right.n_clusters_ == 1 < wrong.n_clusters_
 
 
 @pytest.mark.simulation
 def test_a_right_declaration_in_a_large_cohort_is_not_announced():
     frame, schema, *_ = mixed_cohort(3, 2000, EVERY_LIKELIHOOD, n_groups=2)
-    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)  # a warning is an error
+    model = quick_fit(frame, schema, n_restarts=1)  # a warning is an error
     assert model.n_clusters_ == 2
     compared = compared_likelihoods(model.fit_, schema.validate(frame))
     assert not compared["is_misfit"].any()
@@ -76,10 +75,8 @@ def test_what_its_prior_costs_groups_that_lie_far_apart_is_no_misfit(seed):
     group = rng.integers(0, 4, 100)
     columns = {f"x{place}": rng.normal(5.0 * rng.permutation(4)[group]) for place in range(3)}
     columns |= {f"y{place}": rng.exponential(6.0 ** rng.permutation(4)[group]) for place in range(5)}
-    schema = cc.FeatureSchema(
-        [cc.Feature(name=name, likelihood="exponential" if name[0] == "y" else "gaussian") for name in columns]
-    )
-    model, frame = fitted(schema, pd.DataFrame(columns))
+    durations = {name: "exponential" for name in columns if name[0] == "y"}
+    model, frame = fitted(schema_of(columns, **durations), pd.DataFrame(columns))
     assert model.n_clusters_ == 4
     assert not compared_likelihoods(model.fit_, frame)["is_misfit"].any()
 
@@ -92,10 +89,7 @@ def test_no_special_case_is_better_than_the_likelihood_that_holds_it(seed):
     columns = {name: rng.normal(3.0 * group, 1.0) for name in "abc"}
     means = np.array([0.1, 6.0, 40.0])[group]  # far apart: the division is what the likelihoods must not be paid for
     columns |= {f"r{r:g}": rng.negative_binomial(r, r / (r + means)) for r in (1.0, 2.0, 5.0)}
-    kinds = dict.fromkeys("abc", "gaussian")
-    schema = cc.FeatureSchema(
-        [cc.Feature(name=name, likelihood=kinds.get(name, "negative_binomial")) for name in columns]
-    )
+    schema = schema_of("abc", **dict.fromkeys(("r1", "r2", "r5"), "negative_binomial"))
     model, frame = fitted(schema, pd.DataFrame(columns))
     assert model.n_clusters_ == 3
     compared = compared_likelihoods(model.fit_, frame).set_index("feature")
@@ -205,8 +199,7 @@ def test_the_warning_is_short_and_commands_no_terminal():
     rng = np.random.default_rng(0)
     names = [f"\x1b[31m{place}" + "long " * 60 for place in range(22)]
     frame = pd.DataFrame({name: rng.lognormal(0.0, 1.6, 40) for name in names})
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
-    model, frame = fitted(schema, frame)
+    model, frame = fitted(gaussian_schema(names), frame)
     told = warning_of_misfits(compared_likelihoods(model.fit_, frame))
     assert len(told) < 4000
     assert told == visible(told)

@@ -10,7 +10,8 @@ import oracles
 import pandas as pd
 import pytest
 from cases import cases_beside, read_beside
-from cohorts import LEVELS, TRIALS, feature, mixed_cohort
+from cohorts import LEVELS, TRIALS, feature, gaussian_schema, mixed_cohort, quick_fit, schema_of
+from problems import mixed_problem
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema, Partition, compare_subtypes, log_joint
@@ -23,7 +24,7 @@ from clinclust.methods import PublishedMAPDP
 def cohort():
     """Return (frame, schema, columns for the oracle, fitted model) of 60 subjects, a tenth of the values missing."""
     frame, schema, columns, _ = mixed_cohort(11, n=60)
-    model = PublishedMAPDP(schema, concentration=1.7, n_restarts=6, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, concentration=1.7, n_restarts=6)
     assert model.n_clusters_ >= 2
     return frame, schema, columns, model
 
@@ -86,21 +87,10 @@ def test_new_subjects_agree_with_scipys_mixture(seed, cohort):
     assert model.score(new) == pytest.approx(density.mean(), rel=1e-8)
 
 
-def test_the_density_of_one_subject_is_the_rise_of_the_joint_summed_over_clusters(cohort):
-    """The identity behind eq. 33: adding the subject to cluster k multiplies p(X, z) by weight k."""
-    frame, schema, _, model = cohort
-    grown = pd.concat([frame, frame.iloc[[4]]], ignore_index=True)
-    joints = [
-        log_joint(grown, [*model.labels_, k], schema, model.hyperparameters_, model.concentration_)
-        for k in range(model.n_clusters_ + 1)
-    ]
-    assert model.score_samples(frame.iloc[[4]])[0] == pytest.approx(logsumexp(joints) - model.log_joint_, abs=1e-7)
-
-
 def test_the_density_is_that_of_the_transformed_column():
     crp = np.random.default_rng(5).lognormal(1.0, 1.0, 40)
     schema = FeatureSchema([Feature(name="crp", likelihood="gaussian", transform="log")])
-    model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(pd.DataFrame({"crp": crp}))
+    model = quick_fit(pd.DataFrame({"crp": crp}), schema, n_restarts=3)
     columns = {"crp": ("gaussian", None, np.log(crp))}
     new = np.array([0.01, 1.0, 50.0])
     expected = logsumexp(oracle_weights(columns, model, {"crp": np.log(new)}, 3), axis=1)
@@ -133,7 +123,7 @@ def test_columns_go_by_their_names_and_the_others_do_not_matter():
         [Feature(name="who", role="id"), Feature(name="age", role="describe", likelihood="gaussian"), *schema]
     )
     whole = frame.assign(who=[f"s{i}" for i in range(40)], age=np.arange(40.0))
-    model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(whole)
+    model = quick_fit(whole, schema, n_restarts=3)
     expected = model.predict_proba(whole).tobytes()
     assert model.predict_proba(whole[whole.columns[::-1]]).tobytes() == expected
     assert model.predict_proba(frame).tobytes() == expected
@@ -156,7 +146,7 @@ def test_membership_is_each_subjects_place_given_all_others(cohort):
 def test_a_subject_alone_in_its_cluster_is_weighed_as_a_new_one_there():
     X = np.vstack([two_groups(), [[60.0, -60.0, 60.0]]])
     schema = FeatureSchema([feature(f"x{d}", "gaussian") for d in range(3)])
-    model = PublishedMAPDP(schema, random_state=0, n_restarts=6).fit(X)
+    model = quick_fit(X, schema, n_restarts=6)
     assert model.cluster_sizes_.tolist() == [30, 20, 1]
     columns = {f"x{d}": ("gaussian", None, X[:, d]) for d in range(3)}
     for i in (0, 49, 50):
@@ -193,9 +183,7 @@ def test_what_a_fitted_model_holds_fits_together(cohort):
 def test_columns_that_say_nothing_are_kept_out_and_named():
     X = np.column_stack([two_groups(), np.ones(50), np.full(50, np.nan)])
     with pytest.warns(CohortWarning, match="x3.*x4"):
-        model = PublishedMAPDP(
-            FeatureSchema([feature(f"x{d}", "gaussian") for d in range(5)]), n_restarts=3, random_state=0
-        ).fit(X)
+        model = quick_fit(X, FeatureSchema([feature(f"x{d}", "gaussian") for d in range(5)]), n_restarts=3)
     assert model.uninformative_ == {"x3": "the same value in every subject observed", "x4": "no observed value"}
     assert set(model.feature_relevance_.index) == {"x0", "x1", "x2"}
     other = X.copy()
@@ -235,7 +223,7 @@ def test_code_beats_schema_beats_data():
     ]
     frame = pd.DataFrame({"x0": X[:, 0], "x1": np.arange(50)})
     given = {"x0": {"kappa": np.float32(0.25)}, "x1": {"rate": np.array(8)}}
-    model = PublishedMAPDP(FeatureSchema(features), hyperparameters=given, random_state=0, n_restarts=2).fit(frame)
+    model = quick_fit(frame, FeatureSchema(features), hyperparameters=given)
     found = model.hyperparameters_
     assert found["x0"] == {"mean": 2.0, "kappa": 0.25, "shape": 1.0, "rate": pytest.approx(X.var())}
     assert found["x1"] == {"shape": 4.0, "rate": 8.0}
@@ -327,27 +315,6 @@ def test_the_random_state_decides_and_the_seed_reproduces():
     assert fitted(np.random.default_rng(1)) == results[0]
 
 
-# --- scikit-learn ---------------------------------------------------------------------------------------------------
-
-
-def test_scikit_learn_sees_a_clusterer_that_takes_missing_values():
-    from sklearn.base import is_clusterer
-    from sklearn.exceptions import NotFittedError
-    from sklearn.model_selection import cross_val_score
-    from sklearn.utils import get_tags
-    from sklearn.utils.validation import check_is_fitted
-
-    model = PublishedMAPDP(n_restarts=2, random_state=0)
-    assert is_clusterer(model)
-    assert get_tags(model).input_tags.allow_nan
-    with pytest.raises(NotFittedError):
-        check_is_fitted(model)
-    X = two_groups()
-    check_is_fitted(model.fit(X))
-    scores = cross_val_score(model, np.random.default_rng(0).permutation(X), cv=3)
-    assert np.isfinite(scores).all()
-
-
 # --- plain arrays ---------------------------------------------------------------------------------------------------
 
 
@@ -398,7 +365,7 @@ def test_given_labels_may_be_of_any_kind():
     names = np.array(["tremor", "rigid", "mixed"])[groups]
     expected = None
     for init in (groups, groups.tolist(), names, list(names), pd.Series(names, index=frame.index + 5), groups * -2.5):
-        model = PublishedMAPDP(schema, init=init, n_restarts=2, random_state=0).fit(frame)
+        model = quick_fit(frame, schema, init=init)
         expected = expected or model.restarts_["log_joint"].tolist()
         assert model.restarts_["log_joint"].tolist() == expected
         assert set(model.restarts_["start"]) == {"given"}
@@ -417,7 +384,7 @@ def test_labels_that_do_not_fit_are_refused(labels):
 def test_too_few_sweeps_are_admitted():
     frame, schema, _, _ = mixed_cohort(9, n=80)
     with pytest.warns(CohortWarning, match="after 1 sweeps; raise `max_sweeps`"):
-        model = PublishedMAPDP(schema, init="single", max_sweeps=1, n_restarts=3, random_state=0).fit(frame)
+        model = quick_fit(frame, schema, init="single", max_sweeps=1, n_restarts=3)
     assert not model.restarts_["converged"].any()
     assert (model.restarts_["sweeps"] == 1).all()
 
@@ -455,17 +422,11 @@ def test_the_smallest_cohorts_can_be_fitted(n, init):
 # --- being interrupted, being quiet ---------------------------------------------------------------------------------
 
 
-def workers():
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("clinclust")]
-
-
 def test_an_error_while_progress_is_shown_ends_every_thread():
-    from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.settle import run_restarts, search_starts
 
-    frame, schema, _, _ = mixed_cohort(1, n=40)
-    problem = pose(schema.validate(frame), schema, None, 3.0)
+    problem = mixed_problem(1, 40)
     starts = search_starts(40, np.random.SeedSequence(0).spawn(2000))
     calls = []
 
@@ -477,21 +438,19 @@ def test_an_error_while_progress_is_shown_ends_every_thread():
     with pytest.raises(KeyboardInterrupt):
         run_restarts(problem, starts, SearchPlan(n_jobs=2, refine=False, progress=progress))
     assert len(calls) == 1
-    assert not workers()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("clinclust")]
 
 
 def test_a_row_without_any_value_to_cluster_on_is_told():
     frame = pd.DataFrame({"a": [1.0, 2.0, 9.0, None], "b": [1.0, 1.5, 8.0, None], "note": ["", "", "", "Total"]})
-    schema = FeatureSchema(
-        [*(Feature(name=name, likelihood="gaussian") for name in "ab"), Feature(name="note", role="ignore")]
-    )
+    schema = schema_of("ab", note={"role": "ignore", "likelihood": None})
     with pytest.warns(CohortWarning, match=r"no observed value in any feature to cluster on: 1 row\(s\) \(first: 3\)"):
         PublishedMAPDP(schema, random_state=0).fit(frame)
 
 
 def test_a_table_whose_columns_another_package_names_is_not_read_by_position():
     pyarrow = pytest.importorskip("pyarrow")
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "ab"])
+    schema = gaussian_schema("ab")
     columns = {"a": [1.0, 2.0, 9.0, 9.5], "b": [20.0, 21.0, 90.0, 95.0]}
     expected = PublishedMAPDP(schema, random_state=0, progress=False).fit(pd.DataFrame(columns))
     table = pyarrow.table({"b": columns["b"], "a": columns["a"]})
@@ -514,7 +473,7 @@ def test_numbers_written_as_text_and_long_doubles_are_numbers():
 def test_labels_are_numbered_as_in_reports_and_have_the_index_of_the_cohort(cohort):
     frame, schema, _, _ = cohort
     frame = frame.set_axis([f"p{place}" for place in range(len(frame))])
-    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    model = quick_fit(frame, schema)
     assert model.labels.index.equals(frame.index)
     assert (model.labels.astype(int) == model.labels_ + 1).all()
     assert model.labels.cat.categories.tolist() == list(range(1, model.n_clusters_ + 1))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -15,7 +16,7 @@ QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 RNG = np.random.default_rng(5)
 GROUPS = np.repeat([0, 1, 1], 20)
 FRAME = pd.DataFrame({"gäit": RNG.normal(4.0 * GROUPS), "grip": RNG.normal(4.0 * GROUPS)}, index=["x", *range(59)])
-SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in FRAME])
+SCHEMA = gaussian_schema(FRAME)
 
 
 @pytest.fixture(scope="module")

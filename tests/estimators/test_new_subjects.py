@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 
 import clinclust as cc
 from clinclust.estimators.mapdp import without_unseen
@@ -29,7 +30,7 @@ def test_a_value_that_the_model_does_not_know_is_refused_unless_it_is_taken_for_
     rng = np.random.default_rng(0)
     schema = cc.FeatureSchema([cc.Feature(name="stage", likelihood="binomial", trials=4)])
     frame = pd.DataFrame({"stage": rng.binomial(4, 0.2 + 0.6 * (np.arange(40) % 2))})
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = quick_fit(frame, schema)
     odd, blank = frame.head(9).assign(stage=[*[1] * 7, 9, 0]), frame.head(9).assign(stage=[*[1] * 7, None, 0])
     for ask in (model.predict, model.predict_proba, model.score_samples):
         with pytest.raises(cc.CohortError, match="stage") as caught:

@@ -1,7 +1,5 @@
 """A given partition: which labels it takes, and how it shows itself."""
 
-from __future__ import annotations
-
 import pickle
 from decimal import Decimal
 

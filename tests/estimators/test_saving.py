@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import cases_beside
-from cohorts import mixed_cohort, random_hyperparameters, with_blocks
+from cohorts import mixed_cohort, quick_fit, random_hyperparameters, schema_of, with_blocks
 from scored import few
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema
@@ -96,14 +96,7 @@ def test_a_fit_of_everything_comes_back_to_the_bit_cut_and_again_whole(tmp_path)
     frame = pd.DataFrame(values, columns=list("abcd")).assign(
         age=rng.normal(60.0, 9.0, 80), score=np.where(rng.random(80) < 0.3, 0.0, rng.gamma(8.0, 2.0, 80))
     )
-    spiked = {"likelihood": "gaussian", "transform": "log", "spike": 0.0}
-    schema = FeatureSchema(
-        [
-            *(Feature(name=name, likelihood="gaussian") for name in "abcd"),
-            Feature(name="age", likelihood="gaussian", role="adjust"),
-            Feature(name="score", **spiked),
-        ]
-    )
+    schema = schema_of("abcd", age={"role": "adjust"}, score={"transform": "log", "spike": 0.0})
     model = MAPDP(schema, select_features="auto", n_restarts=1, random_state=0, calibrate=False).fit(frame)
     assert model.outliers_.any()
     assert model.n_clusters_ > 1
@@ -166,7 +159,7 @@ def test_a_fit_that_parts_one_subject_from_all_others_is_saved_without_a_test(tm
 def test_stated_powers_of_blocks_are_saved(tmp_path):
     frame, schema, _, _ = mixed_cohort(6, n=40)
     powers = {"block 1": np.float64(0.25)}
-    model = PublishedMAPDP(with_blocks(schema), block_weights=powers, n_restarts=2, random_state=0).fit(frame)
+    model = quick_fit(frame, with_blocks(schema), block_weights=powers)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.block_weights == powers
     assert loaded.block_weights_ == model.block_weights_ == {"block 0": 1.0, "block 1": 0.25}
@@ -186,13 +179,11 @@ def test_a_model_without_a_schema_of_its_own_keeps_the_drafted_one(tmp_path):
 
 
 def edited(change):
-    def edit(folder):
-        text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    def content(text):
         change(text)
-        (folder / "model.json").write_text(json.dumps(text, indent=1), encoding="utf-8")
-        write_manifest(folder, ["model.json", "model.npz"])
+        return json.dumps(text, indent=1).encode()
 
-    return edit
+    return with_text(content)
 
 
 def with_checksum(numbers):

@@ -3,18 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, mixed_cohort, quick_fit
 from scipy.stats import norm
 from scored import few
 
-from clinclust import Feature, FeatureSchema, information_criteria, log_joint
+from clinclust import information_criteria, log_joint
 from clinclust.estimators.fit import SubtypeTree
-from clinclust.methods import PublishedMAPDP
 
 
 def fitted(seed, coarsening=1.0):
     frame, schema, _, _ = mixed_cohort(seed, n=70, likelihoods=LIKELIHOODS * 2, n_groups=4)
-    model = PublishedMAPDP(schema, coarsening=coarsening, n_restarts=3, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, coarsening=coarsening, n_restarts=3)
     return frame, schema, model
 
 
@@ -95,8 +94,7 @@ def test_information_criteria_are_those_of_normal_densities_and_ask_for_the_grou
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], 250)
     frame = pd.DataFrame(rng.normal(size=(500, 3)) + 5.0 * group[:, None], columns=list("abc"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = quick_fit(frame)
     table = information_criteria(model, frame).set_index("n_subtypes")
     assert table["n_parameters"].tolist() == [7 * k - 1 for k in table.index]
     for k, parts in ((1, [frame]), (2, [frame[group == 0], frame[group == 1]])):

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
 
-from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
+from clinclust import MAPDP, distinct_subtypes
 from clinclust.engine.continuum.tested_node import DrawPlan
 from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.plan import Threads
@@ -27,13 +28,13 @@ def of_severity_and_disease(seed=1):
     shifts = np.array([2.0, -2.0, 2.0, -2.0, 2.0, 0.0, 0.0, 0.0])
     values = 1.2 * rng.normal(size=(300, 1)) + rng.normal(size=(300, 8)) + shifts * disease[:, None]
     frame = pd.DataFrame(values, columns=list("abcdefgh"))
-    return frame, FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame]), disease
+    return frame, gaussian_schema(frame), disease
 
 
 @pytest.fixture(scope="module")
 def severe():
     frame, schema, disease = of_severity_and_disease()
-    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, coarsening="auto", n_restarts=4)
     return model, frame, disease, distinct_subtypes(model, frame)
 
 
@@ -50,7 +51,7 @@ def test_slices_of_one_disease_come_together(severe, monkeypatch):
 def kinds_beside_a_severity(seed):
     """Return how many kinds there are, and their agreement with the diseases."""
     frame, schema, disease = of_severity_and_disease(seed)
-    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, coarsening="auto", n_restarts=4)
     distinct = distinct_subtypes(model, frame)
     return distinct.n_distinct, adjusted_rand_index(distinct.distinct, disease)
 
@@ -74,8 +75,7 @@ def of_two_diseases_in_two_sexes(seed=2, distance=4.0, of_sex=3.0):
     values[:, :2] += disease[:, None] * distance / np.sqrt(2.0)
     values[:, 4:8] += sex[:, None] * of_sex / 2.0
     frame = pd.DataFrame(values, columns=list("abcdefghijk")).assign(sex=np.where(sex, "m", "f"))
-    measured = [Feature(name=name, likelihood="gaussian") for name in "abcdefghijk"]
-    return frame, FeatureSchema([*measured, Feature(name="sex", likelihood="bernoulli", levels=("f", "m"))]), disease
+    return frame, schema_of(frame, sex={"likelihood": "bernoulli", "levels": ("f", "m")}), disease
 
 
 def agreement_with_disease(seed):
@@ -98,8 +98,7 @@ def test_groups_that_only_answers_tell_are_as_far_apart_as_these_make_them():
     group = rng.integers(2, size=240)
     frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["crp", "bmi", "age"])
     frame[list("abcde")] = rng.random((240, 5)) < np.where(group, 0.9, 0.1)[:, None]
-    kinds = {name: "gaussian" if len(name) > 1 else "bernoulli" for name in frame}
-    schema = FeatureSchema([Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
+    schema = schema_of(frame, **dict.fromkeys("abcde", "bernoulli"))
     model = PublishedMAPDP(schema, random_state=0).fit(frame)
     plan = DrawPlan(20, 0.05, Threads(1, None), Event(), lambda: None)
     pair = frozenset([0]), frozenset([1])
@@ -143,8 +142,7 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
     for n_groups in (2, 3):
         centres = 5.0 * np.eye(3, 6)[np.arange(90) % n_groups]
         frame = pd.DataFrame(centres + rng.normal(size=(90, 6)), columns=list("abcdef"))
-        schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-        model = PublishedMAPDP(schema, random_state=0, n_restarts=2).fit(frame)
+        model = quick_fit(frame)
         distinct = distinct_subtypes(model, frame, n_draws=40)
         assert distinct.n_subtypes == n_groups
         np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
@@ -158,8 +156,7 @@ def test_a_continuum_beside_a_distinct_group_stays_whole():
     values = 0.8 * rng.normal(size=(400, 1)) + 0.6 * rng.normal(size=(400, 8))
     values += 2.5 * group[:, None] * np.array([1, -1, 1, -1, 0, 0, 0, 0])
     frame = pd.DataFrame(values, columns=list("abcdefgh"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    model = MAPDP(gaussian_schema(frame), n_restarts=4, random_state=0, progress=False).fit(frame)
     assert model.subtype_of_.size > 3
     assert adjusted_rand_index(model.labels_, group) > 0.95
     assert model.n_clusters_ == 2

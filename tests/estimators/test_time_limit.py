@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from problems import problem_of
+from scored import few
 
 import clinclust as cc
-from clinclust.engine.problem.problem import pose
 from clinclust.engine.search import plan
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
@@ -40,14 +41,10 @@ def stopped(values, **options):
         return cc.methods.PublishedMAPDP(random_state=0, max_seconds=SOON, progress=False, **options).fit(values)
 
 
-def problem_of(model, values):
-    frame = model.schema_.validate(pd.DataFrame(values, columns=list(model.schema_.names)), warn=False)
-    numbers = {"concentration": model.concentration_, "coarsening": model.coarsening_}
-    return pose(frame, model.schema_, model.hyperparameters_, **numbers)
-
-
 def assert_fixed_point(model, values, most=1e-6):
-    problem = problem_of(model, values)
+    frame = pd.DataFrame(values, columns=list(model.schema_.names))
+    numbers = {"concentration": model.concentration_, "coarsening": model.coarsening_}
+    problem = problem_of(frame, model.schema_, model.hyperparameters_, **numbers)
     labels = model.labels_[problem.cohort.order]
     order = np.random.default_rng(0).permutation(labels.size)
     after = settle(problem, labels, order, 1, SearchPlan().cancelled)
@@ -57,7 +54,7 @@ def assert_fixed_point(model, values, most=1e-6):
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("n_jobs", [2, pytest.param(1, marks=pytest.mark.simulation)])
+@pytest.mark.parametrize("n_jobs", [2, 1])
 def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
     values = continuum()
     model = stopped(values, n_jobs=n_jobs, **options)
@@ -91,9 +88,7 @@ def test_time_that_suffices_changes_nothing():
     assert limited.restarts_["log_joint"].tolist() == free.restarts_["log_joint"].tolist()
 
 
-@pytest.mark.parametrize(
-    "questions", [1, pytest.param(40, marks=pytest.mark.simulation), pytest.param(1000, marks=pytest.mark.simulation)]
-)
+@pytest.mark.parametrize("questions", few([1, 40, 1000], 1))
 def test_more_time_never_gives_a_worse_partition(questions, monkeypatch):
     values, asked = continuum(), [0]
     model = cc.methods.PublishedMAPDP(random_state=0, n_jobs=1)

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import mixed_cohort, quick_fit
+from problems import mixed_problem, problem_of
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from scored import few
@@ -17,16 +18,11 @@ from clinclust.engine.joint_estimates.resolution import (
     starts_among,
 )
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.problem.problem import log_crp, pose
+from clinclust.engine.problem.problem import log_crp
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.settle import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
-
-
-def posed(seed, n=80):
-    frame, schema, _, _ = mixed_cohort(seed, n, likelihoods=LIKELIHOODS)
-    return pose(schema.validate(frame), schema, None, 3.0)
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (50, 1), (100, 5), (1000, 12), (40, 40)])
@@ -41,7 +37,7 @@ def test_newtons_mode_is_that_of_scipy(n, k):
 
 
 def test_the_extended_joint_never_falls():
-    problem = posed(4)
+    problem = mixed_problem(4, 80)
     starts = search_starts(80, np.random.SeedSequence(0).spawn(3))
 
     def search(problem, starts):
@@ -96,8 +92,8 @@ def test_what_the_schema_states_stays():
         type(feature)(**{**feature.content(), "prior": stated[feature.name]}) if feature.name in stated else feature
         for feature in schema
     ]
-    model = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters="greedy").fit(frame)
-    default = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
+    model = quick_fit(frame, FeatureSchema(features), hyperparameters="greedy")
+    default = quick_fit(frame, FeatureSchema(features))
     for name, named in stated.items():
         assert {key: model.hyperparameters_[name][key] for key in named} == named
     assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
@@ -107,7 +103,7 @@ def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_ot
     from clinclust.engine.joint_estimates.resolution import held_out_log_density
 
     frame, schema, _, groups = mixed_cohort(2, n=60, missing=0.0)
-    problem = pose(schema.validate(frame), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     order = problem.cohort.order
     folds = list(deal_folds(60, 5, np.random.default_rng(0)))
     assert sorted(np.concatenate([held_out for _, held_out in folds])) == list(range(60))

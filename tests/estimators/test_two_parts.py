@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit, schema_of
+from problems import problem_of
+from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust.associations.associate import FeatureTests
 from clinclust.engine.continuum.null_cohorts import one_population, smoothed_population
-from clinclust.engine.problem.problem import pose
 from clinclust.estimators.subtype_model import cohort_of
 
 TRANSFORMS = {"gaussian": "log"}
@@ -63,7 +65,7 @@ def by_hand(frame, schema):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, group = cohort(1, n=240, missing=0.05)
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=3)
     return model, frame, schema, group
 
 
@@ -87,12 +89,8 @@ def test_several_point_masses_are_the_levels_of_one_column():
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian", transform="log", spike=0, limit="below")])
     levels = pd.Series(cells).map({"0": "zero", "<0.1": "below"}).fillna("other")
     table = pd.DataFrame({"at": levels, "rest": np.where(levels == "other", values, np.nan)})
-    two = cc.FeatureSchema(
-        [
-            cc.Feature(name="at", likelihood="categorical", levels=["other", "below", "zero"]),
-            cc.Feature(name="rest", likelihood="gaussian", transform="log"),
-        ]
-    )
+    at = {"likelihood": "categorical", "levels": ["other", "below", "zero"]}
+    two = schema_of([], at=at, rest={"transform": "log"})
     one = cc.log_joint(pd.DataFrame({"x": cells}), group, schema)
     assert one == pytest.approx(cc.log_joint(table, group, two), rel=1e-10)
 
@@ -100,7 +98,7 @@ def test_several_point_masses_are_the_levels_of_one_column():
 def test_the_fit_is_that_of_two_columns_and_relevance_is_their_sum(fitted):
     model, frame, schema, _ = fitted
     table, two = by_hand(frame, schema)
-    other = cc.methods.PublishedMAPDP(two, random_state=0, n_restarts=3, progress=False).fit(table)
+    other = quick_fit(table, two, n_restarts=3)
     assert other.log_joint_ == pytest.approx(model.log_joint_, rel=1e-10)
     np.testing.assert_array_equal(other.labels_, model.labels_)
     relevance = other.feature_relevance_
@@ -118,16 +116,14 @@ def test_hyperparameters_are_those_of_the_parts_and_taken_back(fitted):
     joint = cc.log_joint(frame, model.labels_, schema, model.hyperparameters_, model.concentration_)
     assert joint == pytest.approx(model.log_joint_, rel=1e-10)
     stated = {"gaussian0: spike": {"a": 7.0}}
-    again = cc.methods.PublishedMAPDP(schema, hyperparameters=stated, random_state=0, n_restarts=1, progress=False).fit(
-        frame
-    )
+    again = quick_fit(frame, schema, hyperparameters=stated, n_restarts=1)
     assert again.hyperparameters_["gaussian0: spike"]["a"] == 7.0
 
 
 @pytest.mark.parametrize("any_shape", [False, True])
 def test_in_drawn_cohorts_the_amount_is_missing_exactly_at_the_spike(any_shape):
     frame, schema, _ = cohort(4, missing=0.1)
-    part = pose(schema.validate(frame), schema, None, 3.0)
+    part = problem_of(frame, schema)
     population = one_population(part, np.random.default_rng(0))
     if any_shape:
         population = smoothed_population(population, np.random.default_rng(0))
@@ -177,7 +173,7 @@ def test_an_imputed_value_is_the_spike_or_another_possible_value(fitted):
 def test_drawn_values_are_at_the_spike_as_often_as_the_model_says():
     frame, schema, _ = cohort(5, n=400, spike=(0.6, 0.6), level=(0.0, 0.0))
     frame.loc[300:, "gaussian0"] = np.nan
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=1)
     drawn = [table["gaussian0"][300:] for table in model.multiple_imputations(frame, 20, n_sweeps=1, random_state=0)]
     assert np.mean([(column == 0.0).mean() for column in drawn]) == pytest.approx(0.6, abs=0.08)
     assert (model.impute(frame)["gaussian0"][300:] == 0.0).all()
@@ -200,7 +196,7 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
 def test_few_amounts_are_described_only_and_the_fit_says_so():
     frame, schema, _ = cohort(6, spike=(0.97, 0.93))
     with pytest.warns(cc.CohortWarning, match=r"gaussian0: rest \(.* of 200 values only"):
-        model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
+        model = quick_fit(frame, schema, n_restarts=1)
     assert "gaussian0: rest" in model.uninformative_
     assert "gaussian0" not in model.uninformative_
     assert "gaussian0" in model.feature_relevance_
@@ -219,12 +215,6 @@ def test_what_would_fill_in_an_amount_is_refused():
 
 def recommended(frame, schema):
     return cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
-
-
-def agreement(truth, labels):
-    from sklearn.metrics import adjusted_rand_score
-
-    return adjusted_rand_score(truth, labels)
 
 
 @pytest.mark.simulation
@@ -250,5 +240,5 @@ def test_subtypes_that_differ_in_one_part_only_are_found(spike, level, least):
     for seed in range(8):
         frame, schema, group = cohort(seed, n=300, spike=spike, level=level, likelihoods=("gaussian",) * 8)
         model = recommended(frame.drop(columns=["a", "b"]), schema.restricted_to([f"gaussian{j}" for j in range(8)]))
-        found.append(agreement(group, model.labels_))
+        found.append(adjusted_rand_score(group, model.labels_))
     assert np.mean(found) >= least

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort
+from cohorts import mixed_cohort, quick_fit, schema_of
 from reporting.stand_in import sections_of
 from scored import few
 
@@ -14,16 +14,11 @@ from clinclust.estimators.subtype_model import cohort_of
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 
 
-def fitted(frame, schema=None, **options):
-    schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
-
-
 def test_slips_are_found_and_named():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(50.0, 5.0, (120, 4)), columns=["age", "weight", "pulse", "rate"])
     frame.loc[7, "age"], frame.loc[7, "pulse"], frame.loc[60, "weight"] = 85.0, 12.0, 91.0
-    found = cc.unusual_subjects(fitted(frame), frame)
+    found = cc.unusual_subjects(quick_fit(frame), frame)
     assert set(found["subject"]) == {7, 60}
     about = found.set_index("subject")
     assert (about["subtype"] > 1).all()  # each has a cluster of its own
@@ -45,10 +40,8 @@ def test_few_cohorts_of_the_model_have_an_unusual_subject():
         frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
         frame["d"] = rng.poisson(2.0, 60).astype(float)
         frame = frame.mask(rng.random(frame.shape) < 0.05)
-        schema = cc.FeatureSchema(
-            [cc.Feature(name=name, likelihood="poisson" if name == "d" else "gaussian") for name in frame]
-        )
-        n_with += len(cc.unusual_subjects(fitted(frame, schema), frame)) > 0
+        schema = schema_of("abc", d="poisson")
+        n_with += len(cc.unusual_subjects(quick_fit(frame, schema), frame)) > 0
     assert n_with <= 8
 
 
@@ -58,7 +51,7 @@ def test_the_density_is_that_of_a_cluster_without_its_subject(options):
     """With scipy's distributions, whose own draws it is compared with."""
     frame, schema, _, _ = mixed_cohort(1, n=60)
     frame.loc[[7, 12], "poisson_3"], frame.loc[7, "geometric_4"] = 60, 90
-    model, rng = fitted(frame, schema, **options), np.random.default_rng(0)
+    model, rng = quick_fit(frame, schema, **options), np.random.default_rng(0)
     found, clusters, labels = cc.unusual_subjects(model, frame), model.clusters_, model.cluster_labels_
     assert len(found)
     encoding, values = clusters.encoding, cohort_of(model, frame).usual_values()
@@ -82,7 +75,7 @@ def test_the_order_of_the_table_and_other_models():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
     frame.loc[3] = 9.0
-    model = fitted(frame)
+    model = quick_fit(frame)
     shuffled = frame.sample(frac=1.0, random_state=1)
     with pytest.warns(cc.CohortWarning, match="another order"):
         found = cc.unusual_subjects(model, shuffled)
@@ -97,9 +90,7 @@ def test_the_report_lists_them_and_a_shared_one_says_nothing(tmp_path):
     frame = pd.DataFrame(rng.normal(50.0, 5.0, (120, 4)), columns=["age", "weight", "pulse", "rate"])
     frame.loc[60, ["weight", "age"]] = 72.0, 71.0
     frame["person"] = [f"P{row:03}" for row in range(120)]
-    features = [cc.Feature(name=name, likelihood="gaussian") for name in list(frame)[:4]]
-    schema = cc.FeatureSchema([*features, cc.Feature(name="person", role="id")])
-    model = fitted(frame, schema)
+    model = quick_fit(frame, schema_of(frame, person={"role": "id", "likelihood": None}))
     page = cc.write_report(model, frame, tmp_path / "own.html").read_text(encoding="utf-8")
     assert "1 subject has values too improbable in their subtype" in page
     book = sections_of(cc.write_report(model, frame, tmp_path / "own.xlsx"))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from attack.joint_law import joint_with
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, gaussian_schema, mixed_cohort
 from partitioned_tables import cut, in_partitions
 from scored import few
 from sklearn.metrics import adjusted_rand_score
@@ -19,7 +19,7 @@ STRENGTHS = "clinclust.engine.joint_estimates.resolution._STRENGTHS"
 
 def measurements(values):
     frame = pd.DataFrame(values).rename(columns="x{}".format)
-    return frame, cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    return frame, gaussian_schema(frame)
 
 
 def three_groups(n=300, n_features=60, n_telling=10, apart=4.5):

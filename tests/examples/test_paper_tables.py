@@ -1,7 +1,5 @@
 """Tables 3 and 4 of the paper (Raykov et al. 2016), each by one call, on the simulated cohort and its true groups."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The scripts that make the papers' tables again: they draw what the papers say, and small sizes follow laws."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The simulated parkinsonism cohort is what its README and the paper say that it is."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The RAND example recodes the columns of statsmodels without losing or inventing anything."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 from scored import few
 from sklearn.metrics import adjusted_rand_score
 
-import clinclust as cc
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.likelihood import ends, winsorised, without_far_values
 
@@ -138,7 +138,7 @@ def _cohort(n=600, typos=0, size=999.0):
 
 
 def _schema(frame):
-    return cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    return gaussian_schema(frame)
 
 
 @pytest.mark.simulation
@@ -146,9 +146,7 @@ def _schema(frame):
 @pytest.mark.parametrize("size", few([999.0, 1e6, 1e12], 1))
 def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):
     def agreement(frame):
-        model = cc.methods.PublishedMAPDP(
-            _schema(frame), coarsening=coarsening, n_restarts=2, random_state=0, progress=False
-        ).fit(frame)
+        model = quick_fit(frame, _schema(frame), coarsening=coarsening)
         return adjusted_rand_score(groups[3:], model.labels_[3:])
 
     clean, groups = _cohort()
@@ -162,6 +160,6 @@ def test_a_rare_distant_subtype_is_found():
     rare[:12] = True
     for column in ("f0", "f1"):
         frame.loc[rare, column] += 1000.0
-    model = cc.methods.PublishedMAPDP(_schema(frame), n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = quick_fit(frame, _schema(frame))
     assert len(set(model.labels_[rare])) == 1
     assert not np.isin(model.labels_[~rare], model.labels_[rare]).any()

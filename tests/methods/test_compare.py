@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
 from reporting.stand_in import sections_of
 from scipy import stats
 from sklearn.datasets import load_wine
@@ -18,13 +19,8 @@ from clinclust import methods
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.methods.compare import CANDIDATES, Measures, draft_refits, predict_density
 
-SCHEMA = cc.FeatureSchema(
-    [
-        *(cc.Feature(name=name, likelihood="gaussian") for name in ("gait", "grip", "crp")),
-        cc.Feature(name="falls", likelihood="poisson"),
-        cc.Feature(name="fatigue", likelihood="bernoulli", levels=("no", "yes")),
-    ]
-)
+YES_NO = {"likelihood": "bernoulli", "levels": ("no", "yes")}
+SCHEMA = schema_of(["gait", "grip", "crp"], falls="poisson", fatigue=YES_NO)
 
 
 def cohort(seed=0, n=60):
@@ -38,7 +34,7 @@ def cohort(seed=0, n=60):
 
 
 def one_restart(frame):
-    return cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame)
+    return quick_fit(frame, SCHEMA, n_restarts=1)
 
 
 QUICK = ["K-means, K by silhouette", "K-harmonic means, K of MAP-DP", "DP-means, about K of MAP-DP"]
@@ -192,7 +188,7 @@ def test_slices_of_one_severity_are_one_continuum():
     rng = np.random.default_rng(2)
     severity = rng.normal(size=300)
     frame = pd.DataFrame(severity[:, None] + 0.6 * rng.normal(size=(300, 6)), columns=list("abcdef"))
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    schema = gaussian_schema(frame)
     slices = methods.KMeans(schema, n_clusters=4, random_state=0).fit(frame)
     assert measures(frame, schema).count_distinct(slices.labels_) == 1
     groups = frame + 6.0 * (np.arange(300) % 2)[:, None] * np.array([1, -1, 1, -1, 1, -1])
@@ -234,7 +230,7 @@ def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():
 
 def test_refits_of_ours_try_its_number_first():
     frame, _ = cohort(n=60)
-    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
+    model = quick_fit(frame, SCHEMA, n_restarts=9)
     assert [refit.n_clusters for refit in draft_refits(model, 3)] == [model.n_clusters_, None]
     assert [refit.n_restarts for refit in draft_refits(model, 3)] == [5, 5]
 

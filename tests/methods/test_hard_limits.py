@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import schema_of
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import partitions
@@ -89,9 +90,7 @@ def test_a_larger_penalty_gives_fewer_clusters_at_its_ends():
     assert DPMeans(SCHEMA, penalty=1e-9, n_restarts=1).fit(frame).n_clusters_ == 90
 
 
-def schema_of_two():
-    features = [cc.Feature(name=name, likelihood="gaussian") for name in "xy"]
-    return cc.FeatureSchema([*features, cc.Feature(name="hospital", role="ignore")])
+OF_TWO = schema_of("xy", hospital={"role": "ignore", "likelihood": None})
 
 
 def centres_cohort(seed=0, n_centres=4, each=40):
@@ -102,7 +101,7 @@ def centres_cohort(seed=0, n_centres=4, each=40):
     means = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
     frame = pd.DataFrame(means[group] + rng.normal(size=(centre.size, 2)), columns=["x", "y"])
     frame["hospital"] = np.array([f"hospital {name}" for name in "ABCDEF"])[centre]
-    return frame, schema_of_two(), group
+    return frame, OF_TWO, group
 
 
 def objective_of_hdp(model, values, centres):
@@ -117,7 +116,7 @@ def objective_of_hdp(model, values, centres):
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 5.0), st.floats(0.05, 20.0))
 def test_the_objective_of_the_hard_hdp_never_rises(seed, local, shared):
     rng = np.random.default_rng(seed)
-    frame, schema = pd.DataFrame(rng.normal(size=(24, 2)) * 2.0, columns=["x", "y"]), schema_of_two()
+    frame, schema = pd.DataFrame(rng.normal(size=(24, 2)) * 2.0, columns=["x", "y"]), OF_TWO
     frame["hospital"] = rng.choice(list("abc"), 24)
     model = HardHDP(schema, centre="hospital", local_penalty=local, global_penalty=shared).fit(frame)
     assert (np.diff(model.objective_trace_) <= 1e-9).all()
@@ -170,7 +169,7 @@ def test_wished_numbers_find_shared_clusters_of_many_small_centres():
     group = np.concatenate([np.repeat(rng.choice(15, 5, replace=False), 5) for _ in range(50)])
     frame = pd.DataFrame(rng.normal(means[group], 0.1), columns=["x", "y"])
     frame["hospital"] = np.repeat([f"h{number:02d}" for number in range(50)], 25)
-    model = HardHDP(schema_of_two(), centre="hospital", n_local=5, n_clusters=15, random_state=0).fit(frame)
+    model = HardHDP(OF_TWO, centre="hospital", n_local=5, n_clusters=15, random_state=0).fit(frame)
     assert 8 <= model.n_clusters_ <= 20
     assert 3.0 < model.n_local_.mean() < 6.0
 

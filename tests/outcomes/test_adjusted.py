@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from cohorts import schema_of
 from command_line import refused
 
 import clinclust as cc
@@ -21,14 +22,10 @@ def cohort():
     frame["falls"] = rng.poisson(np.exp(-1 + 0.02 * age))
     frame["kind"] = rng.choice(["x", "y", "z"], 200)
     frame.loc[::11, "pressure"] = np.nan
-    features = [cc.Feature(name=name, likelihood="gaussian") for name in ("a", "b")]
-    described = {"age": {}, "pressure": {}, "sex": {"levels": ("female", "male")}, "kind": {"levels": ("x", "y", "z")}}
-    likelihoods = {"sex": "bernoulli", "kind": "categorical", "falls": "poisson"}
-    features += [
-        cc.Feature(name=name, likelihood=likelihoods.get(name, "gaussian"), role="describe", **described.get(name, {}))
-        for name in ("age", "sex", "pressure", "falls", "kind")
-    ]
-    schema = cc.FeatureSchema(features)
+    sexes, kinds = {"likelihood": "bernoulli", "levels": ("female", "male")}, ("x", "y", "z")
+    described = {"age": {}, "sex": sexes, "pressure": {}, "falls": {"likelihood": "poisson"}}
+    described["kind"] = {"likelihood": "categorical", "levels": kinds}
+    schema = schema_of("ab", **{name: {"role": "describe", **fields} for name, fields in described.items()})
     return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame), frame
 
 

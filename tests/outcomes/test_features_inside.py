@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_method import estimate_by_method
+from cohorts import gaussian_schema
 
 import clinclust as cc
 from clinclust.cli.fitted import summarise_outcomes
 from clinclust.outcomes.estimates import DENSITIES
 
 NAMES = list("abcdef")
-SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])
+SCHEMA = gaussian_schema(NAMES)
 
 
 def comparison(seed, is_direct):

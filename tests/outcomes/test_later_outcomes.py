@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from cohorts import gaussian_schema
 
 import clinclust as cc
 from clinclust.cli.fitted import summarise_outcomes
@@ -18,8 +19,7 @@ def later():
     rng = np.random.default_rng(0)
     group = np.arange(160) % 2
     frame = pd.DataFrame(rng.normal(4.0 * group[:, None], 1.0, (160, 4)), columns=NAMES)
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])
-    model = cc.MAPDP(schema, n_clusters=2, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP(gaussian_schema(NAMES), n_clusters=2, random_state=0, progress=False).fit(frame)
     frame["died"] = np.where(rng.random(160) < 0.2 + 0.4 * group, "yes", "no")
     frame["days"], frame["age"] = rng.exponential(300.0, 160).round() + 1, rng.normal(60, 8, 160).round()
     good = [0.1, 0.3, 0.6]
@@ -58,19 +58,13 @@ def test_an_ordered_outcome_names_its_order_in_frame_and_sentence(later):
     assert cc.compare_outcomes(model, frame, "died")["order"].isna().all()
 
 
-def of_continuum(n_clusters):
+@pytest.mark.parametrize("n_clusters", [None, 2])
+def test_slices_of_a_continuum_have_the_ratio_of_the_score_first(n_clusters):
     rng = np.random.default_rng(3)
     severity = rng.normal(size=240)
     frame = pd.DataFrame(severity[:, None] + 0.7 * rng.normal(size=(240, 6)), columns=list("abcdef"))
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, n_clusters=n_clusters, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP(gaussian_schema(frame), n_clusters=n_clusters, random_state=0, progress=False).fit(frame)
     frame["died"] = np.where(rng.random(240) < 1.0 / (1.0 + np.exp(1.0 - severity)), "yes", "no")
-    return model, frame
-
-
-@pytest.mark.parametrize("n_clusters", [None, 2])
-def test_slices_of_a_continuum_have_the_ratio_of_the_score_first(n_clusters):
-    model, frame = of_continuum(n_clusters)
     found = cc.compare_outcomes(model, frame, "died")
     first = found.iloc[0]
     assert first["method"] == "score"

@@ -1,15 +1,9 @@
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from functools import cache
 
 import pytest
 
-from clinclust import compare_subtypes
-from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.reporting.findings import Findings
-
-from .stand_in import associations_of, fitted_cohort, write_report
+from .stand_in import associations_of, compared, fitted_cohort, write_report
 
 GENERATED = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
@@ -44,8 +38,12 @@ def findings():
     """Everything a report can show, with a name for the first subtype."""
     model, frame = _fitted()
     frame = model.schema_.validate(frame, warn=False)
-    comparisons = compare_subtypes(frame, model.labels_, model.schema_)
-    return Findings(FittedCohort(model, frame), comparisons, 0.01, associations_of(model), {1: "Tremor dominant"})
+    return compared(model, frame, associations=associations_of(model), names={1: "Tremor dominant"})
+
+
+@pytest.fixture(scope="session")
+def comparisons(findings):
+    return findings.comparisons
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """A simulated cohort of 120 subjects, and a stand-in for a fitted model as reports read it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,9 +10,10 @@ import numpy as np
 import openpyxl
 import pandas as pd
 
-from clinclust import reporting
+from clinclust import compare_subtypes, reporting
 from clinclust.estimators.fit import SubtypeTree
-from clinclust.estimators.subtype_model import cohort_of
+from clinclust.estimators.subtype_model import FittedCohort, cohort_of
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import FeatureSchema
 from schemas import stored_schema
@@ -26,6 +25,13 @@ write_report = partial(reporting.write_report, associations=None, overwrite=True
 def gathered(model, frame, **options):
     """Return the findings of a report of a model and its table."""
     return gather_findings(cohort_of(model, frame), frame, ReportOptions(**options))
+
+
+def compared(model, frame, level=0.01, **more):
+    """Return the findings of a model and its validated table with their comparisons alone."""
+    options = {"min_size": more.get("min_size", 3), "significance_level": level}
+    comparisons = compare_subtypes(frame, model.labels_, model.schema_, **options)
+    return Findings(FittedCohort(model, frame), comparisons, level, **more)
 
 
 def words_in(page):

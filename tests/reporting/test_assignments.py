@@ -64,10 +64,14 @@ def test_every_table_has_the_same_columns_of_the_same_types():
     assert written(full).splitlines()[2].rstrip(",") == "b,,,no"
 
 
-@pytest.mark.parametrize("columns", [{"other": [1, 2, 3]}, {"other": [4, 5, 6], "more": ["x"] * 3}])
-def test_without_identifiers_the_row_names_the_subject(columns):
-    frame = pd.DataFrame(columns, index=[2, 3, 4])
-    table = assignment_table(frame, FeatureSchema([Feature(name="who", role="id")]), LABELS, MEMBERSHIP)
+OTHERS = pd.DataFrame({"other": [4, 5, 6], "more": ["x"] * 3})
+TWICE = pd.DataFrame([["a", "b"]] * 3, columns=["who", "who"])
+
+
+@pytest.mark.parametrize("frame", [OTHERS, OTHERS[["other"]], TWICE], ids=["others", "one other", "twice"])
+def test_without_a_column_of_one_identifier_the_row_names_the_subject(frame):
+    schema = FeatureSchema([Feature(name="who", role="id")])
+    table = assignment_table(frame.set_axis([2, 3, 4], axis=0), schema, LABELS, MEMBERSHIP)
     assert next(iter(table)) == "row"
     assert table["row"].tolist() == [2, 3, 4]
 
@@ -77,12 +81,6 @@ def test_an_identifier_does_not_lose_its_name_to_a_result():
     assert list(table)[:4] == ["subtype_id", "subtype_2_id", "subtype", "probability"]
     assert table["subtype"].tolist() == [1, 2, 1]
     assert table["subtype_2_id"].tolist() == ["d", "e", "f"]
-
-
-def test_a_name_that_stands_twice_names_nobody():
-    frame = pd.DataFrame([["a", "b"]] * 3, columns=["who", "who"])
-    table = assignment_table(frame, FeatureSchema([Feature(name="who", role="id")]), LABELS, MEMBERSHIP)
-    assert next(iter(table)) == "row"
 
 
 @pytest.mark.parametrize(

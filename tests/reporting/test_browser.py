@@ -1,7 +1,5 @@
 """The page in a browser: quiet, no wider than its window, in order for keyboard and screen reader, short on paper."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

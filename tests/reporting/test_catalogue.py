@@ -1,7 +1,5 @@
 """Every sentence of a report is in `clinclust/data/report.toml`, so that another language can take its place."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

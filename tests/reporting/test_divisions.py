@@ -11,6 +11,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from cohorts import quick_fit, severity_cohort
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +21,6 @@ from clinclust.estimators.fit import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, find_answer
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, name_together
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.report import facts_of_fit, summarise_fit
@@ -30,23 +30,16 @@ from clinclust.reporting.sheets.overview import cautions, overview, trust
 from clinclust.reporting.sheets.subjects import assignments_sheets, continuum_table, on_continuum_score
 
 from .conftest import GENERATED
+from .stand_in import compared, write_report
 from .stand_in import fitted as stand_in
 
 NAMES = {1: "Mild & <b>shaky</b>", 2: "=HYPERLINK($x^2$)"}
 
 
-def severity_cohort(n_groups, n=160, seed=0):
-    rng = np.random.default_rng(seed)
-    centres = 4.0 * np.array([[0] * 8, [1] * 4 + [0] * 4, [0] * 4 + [1] * 4])[np.arange(n) % n_groups]
-    X = centres + 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 8))
-    schema = cc.FeatureSchema([cc.Feature(name=f"x{column}", likelihood="gaussian") for column in range(8)])
-    return pd.DataFrame(X, columns=schema.names), schema
-
-
 @cache
 def case_of(n_groups):
-    frame, schema = severity_cohort(n_groups)
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    frame, schema, _ = severity_cohort(0, n_groups=n_groups)
+    model = quick_fit(frame, schema)
     return model, frame, cc.distinct_subtypes(model, frame, n_draws=40)
 
 
@@ -61,8 +54,7 @@ def one():
 
 
 def findings_of(model, frame, names=None, suppress=None):
-    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
-    findings = Findings(FittedCohort(model, frame), comparisons, 0.01, None, names or {})
+    findings = compared(model, frame, names=names or {})
     return findings if suppress is None else findings.for_sharing(Rule(suppress))
 
 
@@ -72,11 +64,8 @@ def shown(case, names=None, suppress=None):
 
 
 def report(findings, folder, suffix, **options):
-    path = folder / f"report{suffix}"
-    return cc.write_report(
-        findings.cohort.model, findings.cohort.table, path, associations=None, names=findings.names, progress=False,
-        generated=GENERATED, overwrite=True, **options,
-    )  # fmt: skip
+    cohort, options = findings.cohort, {"names": findings.names, "generated": GENERATED} | options
+    return write_report(cohort.model, cohort.table, folder / f"report{suffix}", **options)
 
 
 # --- what is said -------------------------------------------------------------------------------------------------
@@ -179,9 +168,7 @@ def test_the_page_of_one_group_shows_what_changes_along_its_score(one):
 def test_one_group_that_the_search_found_needs_no_division():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    options = {"n_clusters": "distinct", "coarsening": 0.5, "random_state": 0, "progress": False}
-    model = cc.methods.PublishedMAPDP(schema, **options).fit(frame)
+    model = quick_fit(frame, n_clusters="distinct", coarsening=0.5)
     assert model.subtype_of_.size == 1
     findings = findings_of(model, frame)
     assert "there was no division to test" in verdict(findings)[0]
@@ -351,7 +338,7 @@ def test_kinds_leave_a_gap_under_the_curve_of_one_peak_and_a_continuum_leaves_no
 def test_a_map_draws_each_subject_near_those_of_its_subtype(three, monkeypatch):
     model, frame, _ = three
     frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)
-    model = cc.methods.PublishedMAPDP(model.schema_, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = quick_fit(frame, model.schema_)
     model = model.cut(cc.distinct_subtypes(model, frame, n_draws=40))
     dotted = [line.get_xydata()[::3] for line in cc.plots.plot_map(model, frame).lines]
     assert sum(map(len, dotted)) == len(frame)

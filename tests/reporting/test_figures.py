@@ -1,13 +1,12 @@
 """What the figures draw is what the numbers say; every text of the data is drawn as it stands."""
 
-from __future__ import annotations
-
 from inspect import signature
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -20,30 +19,13 @@ from clinclust.plots import plot_effects, plot_profile, plot_tree
 from clinclust.reporting.compared import Compared
 from clinclust.reporting.layout import HIGH, LOW
 
-from .stand_in import cohort, fitted
+from .stand_in import fitted
 from .test_page import contrast
 
 
-@pytest.fixture(scope="module")
-def comparisons(case):
-    model, frame = case
-    return compare_subtypes(frame, model.labels_, model.schema_)
-
-
-@pytest.fixture(scope="module")
-def case():
-    frame, schema, labels = cohort()
-    return fitted(schema, labels), schema.validate(frame, warn=False)
-
-
 @pytest.fixture
-def model(case):
-    return case[0]
-
-
-@pytest.fixture
-def frame(case):
-    return case[1]
+def frame(findings):
+    return findings.cohort.table
 
 
 def wide_case(K, N=120, D=1, missing=0.0):
@@ -134,7 +116,7 @@ def test_rows_are_ordered_by_relevance_and_the_rest_is_counted(model, comparison
 
 def test_a_profile_leaves_out_what_most_subjects_lack_and_shows_what_medians_hide():
     labels = np.repeat([0, 1], 60)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in ("rare", "age")])
+    schema = gaussian_schema(("rare", "age"))
     schema = FeatureSchema([*schema, Feature(name="falls", likelihood="poisson")])
     place = np.arange(120)
     columns = {"rare": np.where(place % 5 < 2, place, np.nan), "age": place / 7}
@@ -291,15 +273,7 @@ def test_effects_that_there_are_not(model, comparisons):
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize(
-    ("K", "D", "missing"),
-    [
-        (1, 1, 0.0),
-        pytest.param(12, 215, 0.2, marks=pytest.mark.simulation),
-        pytest.param(9, 30, 0.2, marks=pytest.mark.simulation),
-        (2, 3, 1.0),
-    ],
-)
+@pytest.mark.parametrize(("K", "D", "missing"), [(1, 1, 0.0), (12, 215, 0.2), (9, 30, 0.2), (2, 3, 1.0)])
 def test_any_number_of_subtypes_and_features_fits_on_the_figure(K, D, missing):
     model, comparisons = wide_case(K, D=D, missing=missing)
     for ax in all_figures(model, comparisons):

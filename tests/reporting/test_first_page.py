@@ -1,7 +1,5 @@
 """The first page is true: its numbers are those of the subtype table, and it calls validated what was validated."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -10,23 +8,21 @@ import openpyxl
 import pandas as pd
 import pytest
 from cases import cases_beside, read_beside
+from cohorts import gaussian_schema, quick_fit
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
 from clinclust.reporting.report import summarise_fit
 from clinclust.reporting.sheets.associations import Grades, association_table, count_in_words, grades_of
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, find_near_columns, overview, searches_sentence, summary, trust
-from reporting.stand_in import gathered
 
 from .conftest import GENERATED
-from .stand_in import fitted
+from .stand_in import compared, fitted, gathered
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
@@ -74,7 +70,7 @@ def cohort_of(rng, labels):
 def findings_of(frame, schema, labels, *, given_subtypes):
     frame = schema.validate(frame, warn=False)
     model = cc.Partition(labels, schema, made_by="a rule") if given_subtypes else fitted(schema, labels)
-    return Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, labels, schema), 0.01)
+    return compared(model, frame)
 
 
 @st.composite
@@ -142,8 +138,7 @@ def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
     labels = np.repeat(np.arange(n_subtypes), 25)
     means = np.c_[np.where(labels < 2, 40.0, -10.0 * labels), np.choose(np.minimum(labels, 2), [-0.87, 0.87, 0.0])]
     frame = pd.DataFrame(rng.normal(means, 1.0), columns=["Age", "Weight"])
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    rows = (page := overview(findings_of(frame, schema, labels, given_subtypes=True))).tables[0].rows
+    rows = (page := overview(findings_of(frame, gaussian_schema(frame), labels, given_subtypes=True))).tables[0].rows
     assert all(row[3][0] in "↑↓–" for row in rows)
     cells = (str(cell) for table in page.tables for row in table.rows for cell in row)
     assert len(" ".join([*page.notes, *page.explanations, *cells]).split()) <= 146
@@ -255,8 +250,7 @@ def test_a_percentage_is_the_nearest_tenth(part, whole):
 def test_console_page_and_tables_print_the_same_percentage():
     labels = np.repeat([0, 1], [291, 109])
     frame = pd.DataFrame({"x": np.arange(400.0), "y": np.arange(400.0) ** 2})
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    findings = findings_of(frame, schema, labels, given_subtypes=False)
+    findings = findings_of(frame, gaussian_schema(frame), labels, given_subtypes=False)
     model = findings.cohort.model
     model.n_clusters = None
     assert "1: 291 (72.8%), 2: 109 (27.3%)" in " ".join(summarise_fit(model))
@@ -363,15 +357,9 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
     rng = np.random.default_rng(9)
     table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = (
-        cc.methods.PublishedMAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False)
-        .fit(frame)
-        .cut(2)
-    )
+    model = quick_fit(frame, n_clusters="distinct").cut(2)
     associations = cc.validated_associations(model, frame, n_restarts=2, progress=False)
-    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    slices = Findings(FittedCohort(model, frame), comparisons, 0.01, associations)
+    slices = compared(model, frame, associations=associations)
     assert count_in_words(slices).startswith(
         "The subtypes are slices of one continuum: whatever varies along it differs"
     )
@@ -384,12 +372,10 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
 @pytest.mark.parametrize("size", [9, 10])
 def test_small_subtypes_are_named(size):
     rng = np.random.default_rng(0)
-    values = np.vstack([rng.normal(0, 1, (40, 4)), rng.normal(9, 1, (size, 4))])
-    model = cc.methods.PublishedMAPDP(random_state=0, n_restarts=4).fit(values)
+    frame = pd.DataFrame(np.vstack([rng.normal(0, 1, (40, 4)), rng.normal(9, 1, (size, 4))]), columns=list("abcd"))
+    model = quick_fit(frame)
     assert model.cluster_sizes_.tolist() == [40, size]
-    frame = pd.DataFrame(values, columns=list(model.schema_.names))
-    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
-    (said,) = cautions(Findings(FittedCohort(model, frame), comparisons, 0.01, None, {2: "Rare"}))
+    (said,) = cautions(compared(model, frame, names={2: "Rare"}))
     assert ("Fewer than 10 subjects (2 Rare)" in said) == (size < 10)
 
 

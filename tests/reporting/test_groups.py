@@ -9,16 +9,16 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, mixed_cohort, quick_fit, schema_of, wild_cohort
 
 import clinclust as cc
 from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.assignments import assignment_table, tabulate_assignments
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
-from reporting.stand_in import sections_of
+from clinclust.reporting.sheets.overview import summary
 
-from .stand_in import texts_of
+from .conftest import GENERATED
+from .stand_in import compared, sections_of, texts_of, write_report
 
 FOUND = 4
 
@@ -26,7 +26,7 @@ FOUND = 4
 @cache
 def found():
     frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=FOUND, missing=0.1)
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=3)
     assert model.n_clusters_ == FOUND
     return model, schema.validate(frame)
 
@@ -37,8 +37,7 @@ def unions():
 
 
 def page_of(model, frame, folder, **options):
-    options = {"associations": None, "progress": False, "overwrite": True} | options
-    return texts_of(cc.write_report(model, frame, folder / "report.html", **options))
+    return texts_of(write_report(model, frame, folder / "report.html", **options))
 
 
 def test_one_subtype_that_was_asked_for_is_no_lack_of_evidence(tmp_path):
@@ -56,28 +55,21 @@ def test_a_shared_report_shows_no_sizes_of_groups(tmp_path):
     assert "in subtype 1 (n =" not in page
 
 
-def test_the_workbook_says_both_numbers(tmp_path):
-    path = cc.write_report(*unions(), tmp_path / "report.xlsx", associations=None, progress=False)
-    rows = list(sections_of(path)["Summary"].iter_rows(values_only=True))
-    facts = {row[0]: row[1] for row in rows if row[0]}
+def test_the_summary_says_both_numbers():
+    facts = dict(summary(compared(*unions()), GENERATED).tables[0].rows)
     names = ("Subtypes found", "Subtypes asked for", "Groups found by the search")
     assert [facts[name] for name in names] == [2, 2, FOUND]
 
 
 FLOOR = 20
-QUICK = {"associations": None, "progress": False}
 
 
 @cache
 def found_small():
     """Two subtypes, and three small ones that the joint tells apart; the search also found two that are merged."""
-    rng = np.random.default_rng(0)
-    values = np.vstack([rng.normal(mean, 1, (n, 5)) for mean, n in ((0, 120), (3, 60), (12, 2))])
-    values[rng.random(values.shape) < 0.01] *= 8
-    frame = pd.DataFrame(values, columns=list("abcde")).assign(outcome=rng.normal(size=182))
-    roles = {name: "describe" if name == "outcome" else "cluster" for name in frame}
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", role=roles[name]) for name in frame])
-    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    frame = wild_cohort(8).assign(outcome=np.random.default_rng(1).normal(size=182))
+    schema = schema_of(frame, outcome={"role": "describe"})
+    model = quick_fit(frame, schema, n_restarts=3)
     assert model.cut(None, min_size=FLOOR).cluster_sizes_.tolist()[2:] == [9, 2, 2]
     return model, schema.validate(frame)
 
@@ -148,9 +140,7 @@ def test_the_number_that_was_asked_for_is_told_with_the_merging_of_small_groups(
     model, frame = found_small()
     for number, is_merged in ((6, True), (3, False)):
         model = model.cut(number, min_size=FLOOR)
-        comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=FLOOR)
-        findings = Findings(FittedCohort(model, frame), comparisons, 0.01, min_size=FLOOR)
-        said = " ".join(methods(findings).paragraphs.values())
+        said = " ".join(methods(compared(model, frame, min_size=FLOOR)).paragraphs.values())
         assert f"The number of subtypes asked for was {number}." in said
         assert "with 8 groups (log joint" in said
         assert ("hardly distinct" in said) == is_merged
@@ -158,7 +148,7 @@ def test_the_number_that_was_asked_for_is_told_with_the_merging_of_small_groups(
 
 @pytest.mark.simulation
 def test_a_shared_report_gives_no_floor_and_names_nobody(tmp_path):
-    book = sections_of(cc.write_report(*small(), tmp_path / "x.xlsx", suppress=10, **QUICK))
+    book = sections_of(write_report(*small(), tmp_path / "x.xlsx", suppress=10))
     said = " ".join(text for sheet in book.values() for text in cells(sheet))
     assert "Untested: subtypes of few subjects take no part in tests and effect sizes" in said
     assert "Small groups were merged with another where they were hardly distinct from it." in said

@@ -1,7 +1,5 @@
 """No text of a cohort or a schema ever becomes a formula, an error value, or markup."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 

@@ -1,7 +1,5 @@
 """A report in another language: its catalogue is complete and in step, and no English sentence or number is left."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The methods section: only what was run, and nothing cited that was not."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 from cases import cases_beside
 
 from clinclust import Feature, FeatureSchema
+from clinclust.disclosure.counts import Rule
 from clinclust.reporting.sheets.methods import methods
 
 
@@ -41,6 +40,12 @@ def test_the_settings_are_told(findings, given, attributes, says, cites):
     assert says in plain or given or attributes
     if cites:
         assert any(reference.startswith(cites) for reference in methods(changed).references)
+
+
+def test_a_shared_report_tells_the_concentration_that_was_stated_and_none_that_was_estimated(findings):
+    for given, says in (("map", "[c], the mode of its posterior"), (2.5, "set to 2.5 in advance")):
+        stated = with_settings(findings, {"concentration": given}, concentration_=2.5)
+        assert says in text_of(stated.for_sharing(Rule(10)))
 
 
 @pytest.mark.parametrize(("given", "how"), [({}, "taken from the dependence"), ({"pain": 0.2}, "set in advance")])

@@ -5,17 +5,16 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.report import as_shared, summarise_fit
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
 
-from .stand_in import sections_of, texts_of, words_in
+from .stand_in import compared, sections_of, texts_of, words_in, write_report
 
-QUICK = {"associations": None, "progress": False}
 FORMULA, MARKUP = "=1+1", "<b>stay</b>"
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 
@@ -31,9 +30,7 @@ def cohort(depend):
 
 def fitted(frame, **declared):
     features = [cc.Feature(name=name, **declared.get(name, {"likelihood": "gaussian"})) for name in frame]
-    return cc.methods.PublishedMAPDP(cc.FeatureSchema(features), n_restarts=2, random_state=0, progress=False).fit(
-        frame
-    )
+    return quick_fit(frame, cc.FeatureSchema(features))
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +42,15 @@ def dependent():
 @pytest.mark.simulation
 def test_dependence_is_told_where_there_is_some_and_not_in_a_shared_report(dependent, tmp_path):
     model, frame = dependent
-    page = cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
+    page = write_report(model, frame, tmp_path / "x.html").read_text(encoding="utf-8")
     assert MARKUP not in page  # it stays text
     words = words_in(page)
     assert "Inside the subtypes, 2 features depend on each other, most of all" in words
     assert "which can make more subtypes than there are: see `clinclust check`." in words
     independent = cohort(0.0)
     for path in (
-        cc.write_report(fitted(independent), independent, tmp_path / "y.html", **QUICK),
-        cc.write_report(*dependent, tmp_path / "z.html", suppress=10, **QUICK),
+        write_report(fitted(independent), independent, tmp_path / "y.html"),
+        write_report(*dependent, tmp_path / "z.html", suppress=10),
     ):
         assert "Inside the subtypes" not in texts_of(path)
 
@@ -64,7 +61,7 @@ def test_values_that_no_likelihood_describes_are_told(tmp_path):
     model = fitted(frame)
     check = cc.check.check_model(model, frame)
     assert check.advice[["feature", "kind"]].to_numpy().tolist() == [["bent", "values"]]
-    words = texts_of(cc.write_report(model, frame, tmp_path / "x.html", **QUICK))
+    words = texts_of(write_report(model, frame, tmp_path / "x.html"))
     assert "1 feature scatters otherwise than the model says: see `clinclust check`." in words
 
 
@@ -82,7 +79,7 @@ def cohort_of_misfits(declared):
     schema = cc.FeatureSchema(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = quick_fit(frame, schema)
     return model, schema.validate(frame)
 
 
@@ -97,17 +94,13 @@ def right():
     return cohort_of_misfits({FORMULA: declared, MARKUP: {"likelihood": "negative_binomial"}})
 
 
-def findings_of(model, frame):
-    return Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, model.labels_, model.schema_), 0.05)
-
-
 @pytest.mark.simulation
 def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path):
-    page = cc.write_report(*wrong, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
+    page = write_report(*wrong, tmp_path / "x.html").read_text(encoding="utf-8")
     assert MARKUP not in page  # it stays text
     words = words_in(page)
     assert f"{SAID} subtypes: change the schema lines in Likelihoods and fit again." in words
-    book = sections_of(cc.write_report(*wrong, tmp_path / "x.xlsx", **QUICK))
+    book = sections_of(write_report(*wrong, tmp_path / "x.xlsx"))
     assert SAID in " ".join(str(cell.value) for row in book["Trust"] for cell in row if cell.value)
     rows = [[cell.value for cell in row] for row in book["Likelihoods"].iter_rows()]
     heading = next(place for place, row in enumerate(rows) if row[0] == "Feature")
@@ -120,20 +113,20 @@ def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path)
 
 
 def test_a_right_schema_has_no_such_sheet(right):
-    findings = findings_of(*right)
+    findings = compared(*right)
     assert (likelihoods_sheets(findings), on_likelihoods(findings)) == ([], [])
     given = cc.Partition(right[0].labels_, right[0].schema_, made_by="a clinician")
-    assert likelihoods_sheets(findings_of(given, right[1])) == []
+    assert likelihoods_sheets(compared(given, right[1])) == []
 
 
 def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wrong, monkeypatch):
-    shared = findings_of(*wrong).for_sharing(Rule(5))
+    shared = compared(*wrong).for_sharing(Rule(5))
     monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: feature.name == MARKUP)
     (sheet,) = as_shared(likelihoods_sheets(shared))
     assert [list(row) for row in sheet.tables[0].rows] == [[FORMULA, "gaussian", "gaussian of the log"]]
     assert on_likelihoods(shared)[0].startswith("1 feature is described clearly better")
     monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: True)
-    shared = findings_of(*wrong).for_sharing(Rule(5))
+    shared = compared(*wrong).for_sharing(Rule(5))
     assert (likelihoods_sheets(shared), on_likelihoods(shared)) == ([], [])
 
 
@@ -142,10 +135,10 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     model, frame = right
     assert model.cluster_sizes_.tolist()[2:] == [3]
     assert model.remarks_ == [(), (), ("few",)]
-    words = texts_of(cc.write_report(model, frame, tmp_path / "x.html", **QUICK))
+    words = texts_of(write_report(model, frame, tmp_path / "x.html"))
     meaning = "Marks of subtypes: few, fewer than 5 subjects."
     assert f"{meaning} Such subtypes may be noise; without them 2 subtypes are left." in words
-    book = sections_of(cc.write_report(model, frame, tmp_path / "x.xlsx", **QUICK))
+    book = sections_of(write_report(model, frame, tmp_path / "x.xlsx"))
     for name in ("Trust", "Assignments"):
         cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
         assert meaning in " ".join(cells), name
@@ -157,7 +150,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     told = "\n".join(summarise_fit(model))
     assert "3 (1.2%; few)" in told
     assert "Such subtypes may be noise; without them: 2." in told
-    shared = cc.write_report(model, frame, tmp_path / "s.html", suppress=5, **QUICK).read_text(encoding="utf-8")
+    shared = write_report(model, frame, tmp_path / "s.html", suppress=5).read_text(encoding="utf-8")
     shown = words_in(shared)
     assert "Marks of subtypes" not in shown
     assert ", few" not in shown

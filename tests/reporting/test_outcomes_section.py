@@ -6,11 +6,11 @@ import pytest
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.page import illustrations
 from clinclust.reporting.sheets.associations import outcomes_sheets
 from schemas import stored_schema
+
+from .stand_in import compared
 
 NAMES = list("abcd")
 
@@ -26,9 +26,7 @@ def findings():
     frame = frame.assign(stays=rng.poisson(2 + group), group=np.array(["x", "y", "z"])[group], same=1.5)
     schema = stored_schema("outcomes")
     model = cc.methods.PublishedMAPDP(schema, n_clusters=3, random_state=0, progress=False).fit(frame)
-    return Findings(
-        FittedCohort(model, schema.validate(frame)), cc.compare_subtypes(frame, model.labels_, schema), 0.01
-    )
+    return compared(model, schema.validate(frame))
 
 
 @pytest.mark.simulation
@@ -71,13 +69,13 @@ def test_without_outcomes_or_to_be_shared_there_is_no_section(findings):
     assert outcomes_sheets(findings.for_sharing(Rule(5))) == []
     schema = findings.cohort.schema.with_roles(dict.fromkeys(("died", "stays", "group", "same"), "describe"))
     model = cc.Partition(findings.cohort.labels, schema, made_by="a rule")
-    described = Findings(FittedCohort(model, findings.cohort.table), findings.comparisons, 0.01)
+    described = compared(model, findings.cohort.table)
     assert outcomes_sheets(described) == []
 
 
 def test_of_given_subtypes_only_the_answer_as_assigned_is_known(findings):
     model = cc.Partition(findings.cohort.labels, findings.cohort.schema, made_by="a rule")
-    given = Findings(FittedCohort(model, findings.cohort.table), findings.comparisons, 0.01)
+    given = compared(model, findings.cohort.table)
     (sheet,) = outcomes_sheets(given)
     (first, *_) = sheet.tables[0].rows
     assert first[4] == "these subtypes have no probabilities"

@@ -1,7 +1,5 @@
 """The page: well-formed, accessible, self-contained, and with the numbers of the workbook."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256
@@ -54,8 +52,6 @@ def test_every_table_has_a_caption_and_every_heading_a_scope(page):
     scopes = [attributes.get("scope") for tag, attributes in page.elements if tag == "th"]
     assert {"col", "row", "rowgroup"} <= set(scopes) <= {"col", "colgroup", "row", "rowgroup"}
     assert ("html", {"lang": "en"}) in page.elements
-    captions = [text for tag, text in page.texts if tag == "caption"]
-    assert len(set(captions)) == len(captions)
 
 
 def widths_of_rows(table):

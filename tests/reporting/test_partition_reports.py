@@ -1,12 +1,11 @@
 """Reports, tests, tables and figures of subtypes that no MAP-DP search made."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -132,8 +131,7 @@ def test_the_name_of_a_subtype_whose_size_is_withheld_is_withheld(tmp_path, suff
     labels = np.repeat(["Commonish", "Frequentish", "Rareish"], [40, 37, 3])
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)})
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.Partition(labels, schema, made_by="a clinician")
+    model = cc.Partition(labels, gaussian_schema(frame), made_by="a clinician")
     for suppress in (None, 10):
         path = tmp_path / f"{suppress}{suffix}"
         text = texts_of(cc.write_report(model, frame, path, suppress=suppress, associations=None, progress=False))

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit, schema_of
 
 import clinclust as cc
 from clinclust.estimators import partitioned as fitting
 
-from .stand_in import sections_of
+from .stand_in import sections_of, write_report
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -21,11 +22,7 @@ def cohort():
     groups = rng.choice(2, size=N, p=[0.6, 0.4])
     frame = pd.DataFrame({f"y{number}": rng.normal(3.0 * groups) for number in range(4)})
     frame["age"] = rng.normal(60 + groups, 8).round(1)
-    schema = cc.FeatureSchema(
-        [cc.Feature(name=f"y{number}", likelihood="gaussian") for number in range(4)]
-        + [cc.Feature(name="age", likelihood="gaussian", role="describe")]
-    )
-    return frame, schema
+    return frame, schema_of(frame, age={"role": "describe"})
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +31,7 @@ def fitted(cohort):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
         table = dd.from_pandas(frame, npartitions=3, sort=False)
-        return cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=4, progress=False).fit(
-            table
-        ), table
-
-
-def written(fitted, path, **options):
-    return cc.write_report(*fitted, path, associations=None, progress=False, **options)
+        return quick_fit(table, schema, n_jobs=1, n_restarts=4), table
 
 
 @pytest.mark.simulation
@@ -48,12 +39,12 @@ def test_the_numbers_of_a_report_are_those_of_all_subjects(fitted, cohort, tmp_p
     model, _ = fitted
     frame, schema = cohort
     in_memory = cc.compare_subtypes(frame, model.labels_.compute().to_numpy(), schema)
-    numbers = pd.read_csv(written(fitted, tmp_path / "report.csv"))
+    numbers = pd.read_csv(write_report(*fitted, tmp_path / "report.csv"))
     summaries = numbers[numbers["kind"] == "Summary"]
     means = in_memory[(in_memory["kind"] == "summary") & (in_memory["subtype"] > 0)]["mean"]
     for mean in means:
         assert np.isclose(summaries["mean"].dropna(), mean, rtol=1e-9).any()
-    page = written(fitted, tmp_path / "report.html").read_text()
+    page = write_report(*fitted, tmp_path / "report.html").read_text()
     assert "among 1,000 subjects" in page
     n_sampled = len(model.in_sample()[1])
     assert (
@@ -65,25 +56,24 @@ def test_the_numbers_of_a_report_are_those_of_all_subjects(fitted, cohort, tmp_p
 
 
 def test_a_shared_report_does_not_tell_the_size_of_the_sample(fitted, tmp_path):
-    page = written(fitted, tmp_path / "report.html", suppress=10).read_text()
+    page = write_report(*fitted, tmp_path / "report.html", suppress=10).read_text()
     assert "everything else is of a sample of them" in page
     assert "Relevance (nats" not in page
     assert f" {len(fitted[0].in_sample()[1])} of them" not in page
 
 
 def test_a_workbook_has_no_list_of_subjects(fitted, tmp_path):
-    assert "Assignments" not in sections_of(written(fitted, tmp_path / "report.xlsx"))
+    assert "Assignments" not in sections_of(write_report(*fitted, tmp_path / "report.xlsx"))
 
 
 @pytest.mark.simulation
 def test_a_table_that_is_its_own_sample_is_reported_as_in_memory(cohort, tmp_path):
     frame, schema = cohort
     table = dd.from_pandas(frame, npartitions=2, sort=False)
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False).fit(table)
-    given = {"associations": None, "progress": False}
-    of_partitions = cc.write_report(model, table, tmp_path / "a.csv", **given).read_bytes()
-    assert of_partitions == cc.write_report(*model.in_sample(), tmp_path / "b.csv", **given).read_bytes()
-    assert "which are in partitions" not in written((model, table), tmp_path / "report.html").read_text()
+    model = quick_fit(table, schema, n_jobs=1)
+    of_partitions = write_report(model, table, tmp_path / "a.csv").read_bytes()
+    assert of_partitions == write_report(*model.in_sample(), tmp_path / "b.csv").read_bytes()
+    assert "which are in partitions" not in write_report(model, table, tmp_path / "report.html").read_text()
 
 
 def test_another_table_is_refused(fitted, cohort, tmp_path):

@@ -5,15 +5,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_of
 from clinclust.reporting.report import draw_posterior
 
-from .stand_in import sections_of, texts_of
-
-QUICK = {"associations": None, "progress": False}
+from .stand_in import sections_of, texts_of, write_report
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +25,7 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def model(cohort):
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in cohort])
-    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(cohort)
+    return quick_fit(cohort)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def drawn(model, cohort):
 
 
 def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, drawn, tmp_path):
-    path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=drawn, **QUICK)
+    path = write_report(model, cohort, tmp_path / "x.html", posterior=drawn)
     words = texts_of(path)
     most = drawn.n_clusters_posterior_.idxmax()
     share = 100 * drawn.n_clusters_posterior_.max()
@@ -46,7 +44,7 @@ def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, dr
     assert f"partitions drawn by their probability, {said} have {most} groups" in words
     assert "the search found 2 groups." in words
     assert "Posterior membership: the share of the drawn partitions" in words
-    book = sections_of(cc.write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn, **QUICK))
+    book = sections_of(write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn))
     first = [*book["Trust"].iter_rows(values_only=True)]
     heading = next(row for row in first if "Posterior membership" in row)
     place = heading.index("Posterior membership")
@@ -60,12 +58,12 @@ def test_chains_that_do_not_agree_are_told(model, cohort, tmp_path):
     with pytest.warns(cc.CohortWarning):
         few = cc.GibbsDP.of(model, max_sweeps=20, n_chains=2, random_state=0, progress=False).fit(cohort)
     assert not few.converged_
-    words = texts_of(cc.write_report(model, cohort, tmp_path / "x.html", posterior=few, **QUICK))
+    words = texts_of(write_report(model, cohort, tmp_path / "x.html", posterior=few))
     assert "The chains had not come to agree, so that these shares are rough." in words
 
 
 def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, drawn, tmp_path):
-    book = sections_of(cc.write_report(drawn, cohort, tmp_path / "x.xlsx", **QUICK))
+    book = sections_of(write_report(drawn, cohort, tmp_path / "x.xlsx"))
     first = [cell.value for row in book["Trust"] for cell in row]
     assert "Posterior membership" not in first
     said = " ".join(str(cell) for cell in first if cell)  # long sentences go on in the next row
@@ -74,9 +72,9 @@ def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, dr
 
 @pytest.mark.simulation
 def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, cohort, drawn, tmp_path):
-    plain = sections_of(cc.write_report(model, cohort, tmp_path / "x.xlsx", **QUICK))
-    shared = sections_of(cc.write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10, **QUICK))
-    sampler = sections_of(cc.write_report(drawn, cohort, tmp_path / "z.xlsx", suppress=10, **QUICK))
+    plain = sections_of(write_report(model, cohort, tmp_path / "x.xlsx"))
+    shared = sections_of(write_report(model, cohort, tmp_path / "y.xlsx", posterior=drawn, suppress=10))
+    sampler = sections_of(write_report(drawn, cohort, tmp_path / "z.xlsx", suppress=10))
     for book in (plain, shared, sampler):
         assert not any("drawn by their probability" in str(cell.value) for row in book["Trust"] for cell in row)
 
@@ -84,17 +82,16 @@ def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, coh
 def test_draws_of_another_cohort_or_none_are_refused(model, cohort, drawn, tmp_path):
     for posterior, problem in ((cc.GibbsDP(), "posterior is not fitted"), ("yes", "posterior")):
         with pytest.raises((InputError, TypeError), match=problem):
-            cc.write_report(model, cohort, tmp_path / "x.html", posterior=posterior, **QUICK)
-    other = cc.methods.PublishedMAPDP(model.schema_, n_restarts=1, random_state=0, progress=False).fit(cohort.head(60))
+            write_report(model, cohort, tmp_path / "x.html", posterior=posterior)
+    other = quick_fit(cohort.head(60), model.schema_, n_restarts=1)
     with pytest.raises(InputError, match="posterior was drawn for 80 subjects, and the model has 60"):
-        cc.write_report(other, cohort.head(60), tmp_path / "x.html", posterior=drawn, **QUICK)
+        write_report(other, cohort.head(60), tmp_path / "x.html", posterior=drawn)
 
 
 def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, monkeypatch):
     wild = cohort.copy()
     wild.loc[3, "b"] = 60.0
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in wild])
-    model = cc.methods.PublishedMAPDP(schema, coarsening="auto", n_restarts=2, random_state=0, progress=False).fit(wild)
+    model = quick_fit(wild, coarsening="auto")
     assert model.outliers_[3, 1]
     given = {}
 
@@ -115,6 +112,6 @@ def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "clinclust.reporting.report.draw_posterior", lambda *args, **options: asked.append(options) or drawn
     )
-    path = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK)
+    path = write_report(model, cohort, tmp_path / "x.html", posterior=True, progress=False)
     assert asked == [{"n_jobs": None, "progress": False}]
     assert "drawn by their probability" in texts_of(path)

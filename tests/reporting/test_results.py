@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import schema_of
 from scored import few
 
-from clinclust import MAPDP, Feature, FeatureSchema, reporting, validated_associations
+from clinclust import MAPDP, reporting, validated_associations
 from clinclust.reporting.sheets.subjects import ASSIGNMENTS
 from reporting.stand_in import sections_of
 
@@ -19,10 +20,10 @@ def two_subtypes():
     frame = pd.DataFrame({f"lab{place}": rng.normal(3.0 * group, 1.0).round(2) for place in range(4)})
     frame["falls"] = rng.poisson(1.0 + 4.0 * group)
     frame.loc[::9, "falls"] = np.nan
-    features = [Feature(name=name, likelihood="poisson" if name == "falls" else "gaussian") for name in frame]
-    model = MAPDP(FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
+    options = {"n_restarts": 2, "progress": False}
+    model = MAPDP(schema_of(frame, falls="poisson"), random_state=0, **options).fit(frame)
     assert model.n_clusters_ == 2
-    return model, frame, validated_associations(model, frame, n_restarts=2, progress=False)
+    return model, frame, validated_associations(model, frame, **options)
 
 
 def write_report(model, frame, associations, path, **options):

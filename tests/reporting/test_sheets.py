@@ -1,7 +1,5 @@
 """What the sheets for analysts say: the numbers are those of the frames, each where a reader would look for it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

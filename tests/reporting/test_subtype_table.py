@@ -1,9 +1,8 @@
 """The subtype table: its numbers, its tests, its notes, what it refuses, and the documents made of it."""
 
-from __future__ import annotations
-
 import re
 import zipfile
+from dataclasses import replace
 
 import docx
 import numpy as np
@@ -16,30 +15,20 @@ from scored import scored
 
 import clinclust as cc
 from clinclust.data import speaking
-from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.compared import p_text
-from clinclust.reporting.findings import Findings
 from clinclust.reporting.page import write_page
 from clinclust.reporting.sheets.subtypes import table_of_report
 from clinclust.reporting.workbook import write_workbook
 
 from .conftest import GENERATED
-from .stand_in import cohort, fitted_cohort
 from .test_page import Page, widths_of_rows
 
 SUFFIXES = (".docx", ".xlsx", ".html", ".csv")
 
 
 @pytest.fixture(scope="module")
-def made():
-    frame, schema, labels = cohort()
-    return schema.validate(frame, warn=False), schema, labels
-
-
-@pytest.fixture(scope="module")
-def comparisons(made):
-    frame, schema, labels = made
-    return cc.compare_subtypes(frame, labels, schema)
+def made(findings):
+    return findings.cohort.table, findings.cohort.schema, findings.fit.labels_
 
 
 @pytest.fixture(scope="module")
@@ -407,10 +396,8 @@ def test_the_page_is_accessible_and_runs_nothing(table, tmp_path):
     assert widths_of_rows(table.to_html()) == {len(table.headings) + 1}
 
 
-def test_page_workbook_and_document_print_the_same_cells(comparisons, associations, tmp_path):
-    model, frame = fitted_cohort()
-    findings = Findings(FittedCohort(model, model.schema_.validate(frame, warn=False)), comparisons, 0.01, associations)
-    table = table_of_report(findings)
+def test_page_workbook_and_document_print_the_same_cells(findings, associations, tmp_path):
+    table = table_of_report(replace(findings, associations=associations))
     printed = [[row.label.text + row.label.marks, *(c.text + c.marks for c in row.cells)] for row in table.rows]
     page = Page(table.save(tmp_path / "t.html").read_text(encoding="utf-8"))
     (written,) = docx.Document(table.save(tmp_path / "t.docx")).tables

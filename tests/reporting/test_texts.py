@@ -5,8 +5,6 @@ Of a report of unusual subtypes, the lines that no earlier report has.
 PYTHONPATH=.:tests python -m reporting.test_texts    # writes the texts anew; read what changed before you commit
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from html import unescape

@@ -1,7 +1,5 @@
 """The workbook: what its cells are, how it is laid out, what it refuses, and that it repeats itself."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import re
@@ -17,6 +15,7 @@ import openpyxl
 import pandas as pd
 import pytest
 from cases import cases_beside
+from cohorts import gaussian_schema
 
 from clinclust.reporting import workbook
 from clinclust.reporting.layout import Column, Sheet, Table, as_value, number_text
@@ -48,13 +47,14 @@ def facts(sheet):
     return {row[0]: row[1] for row in rows(sheet) if row[0]}
 
 
-def written_sheet(tmp_path, *columns_and_rows, **more):
-    """One table as a workbook, read again."""
-    columns, body = columns_and_rows
-    path = tmp_path / "sheet.xlsx"
-    sheet = Sheet("Only", ["note"], [Table("caption", columns, body, **more)])
-    workbook.write_workbook([sheet], path, title="title", generated=GENERATED)
-    return openpyxl.load_workbook(path)["Only"]
+def workbook_of(path, sheet):
+    write_workbook([sheet], path, title="title", generated=GENERATED)
+    return openpyxl.load_workbook(path)
+
+
+def a_sheet(rows, name="Data", columns=("a", "b"), **more):
+    table = Table("caption", [Column(title) for title in columns], rows, **more)
+    return Sheet(name, [], [table])
 
 
 def test_the_sheets_are_set_up_for_reading_and_printing(workbook_path):
@@ -163,7 +163,7 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     # A whole subtype without a value, a constant feature, and one that separates without any spread.
     N = 12
     frame = pd.DataFrame({"a": [1.0] * 6 + [np.nan] * 6, "b": [2.5] * N, "c": [0.0] * 6 + [1.0] * 6})
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abc"])
+    schema = gaussian_schema("abc")
     model = fitted(schema, np.repeat([0, 1], 6), kept_out={"b": "the same value in every subject observed"})
     book = sections_of(write_report(model, frame, tmp_path / "x.xlsx", generated=GENERATED))
     heading, *body = rows(book["Data"])[row_of(book["Data"], "Kind") - 1 :]
@@ -203,24 +203,24 @@ def test_values_of_cells(given, value):
 
 def test_texts_too_long_for_a_cell_are_refused_by_name_and_the_old_file_stays(tmp_path):
     path = tmp_path / "sheet.xlsx"
-    written_sheet(tmp_path, [Column("a"), Column("b")], [["x", "y" * 32_767]])
+    workbook_of(path, a_sheet([["x", "y" * 32_767]]))
     before = path.read_bytes()
     for text in ("y" * 32_768, "\N{GRINNING FACE}" * 16_384):  # this counts twice in a workbook
-        with pytest.raises(ValueError, match=r"sheet 'Only', cell B5: .*characters.*32,767"):
-            written_sheet(tmp_path, [Column("a"), Column("b")], [["x", text]])
+        with pytest.raises(ValueError, match=r"sheet 'Data', cell B4: .*characters.*32,767"):
+            workbook_of(path, a_sheet([["x", text]]))
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["sheet.xlsx"]
 
 
 def test_long_texts_stay_within_what_a_sheet_can_show(tmp_path):
-    sheet = written_sheet(tmp_path, [Column("x" * 300)], [["word " * 6000]])
+    sheet = workbook_of(tmp_path / "x.xlsx", a_sheet([["word " * 6000]], columns=["x" * 300]))["Data"]
     assert sheet.column_dimensions["A"].width < 255
-    assert sheet.row_dimensions[5].height == 409
+    assert sheet.row_dimensions[4].height == 409
 
 
 def test_control_characters_become_visible(tmp_path):
-    sheet = written_sheet(tmp_path, [Column("a")], [["bell\x07 null\x00 half\ud800 line\nend"]])
-    assert sheet["A5"].value == "bell\u2407 null\u2400 half\ufffd line\nend"
+    sheet = workbook_of(tmp_path / "x.xlsx", a_sheet([["bell\x07 null\x00 half\ud800 line\nend"]], columns="a"))["Data"]
+    assert sheet["A4"].value == "bell\u2407 null\u2400 half\ufffd line\nend"
 
 
 def test_formats_show_what_the_page_writes():
@@ -277,16 +277,6 @@ def test_one_subtype_and_no_section_and_no_id(tmp_path):
 
 
 SPACE = {"m": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
-
-
-def workbook_of(path, sheet):
-    write_workbook([sheet], path, title="title", generated=GENERATED)
-    return openpyxl.load_workbook(path)
-
-
-def a_sheet(rows, name="Data", columns=("a", "b"), **more):
-    table = Table("caption", [Column(title) for title in columns], rows, **more)
-    return Sheet(name, [], [table])
 
 
 def test_several_tables_with_more_rows_than_a_sheet_holds_are_refused_by_name(tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """Texts that write numbers or levels in other ways than the program does."""
 
-from __future__ import annotations
-
 import io
 from html import unescape
 

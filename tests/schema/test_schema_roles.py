@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from cases import cases_beside
+from cohorts import gaussian_schema
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import cohorts
@@ -80,7 +81,7 @@ def test_roles_change_nothing_else_and_can_be_undone(cohort, data):
 
 
 def test_roles_are_given_by_name_or_by_mapping():
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in ("self", "roles", "CRP (mg/L)")])
+    schema = gaussian_schema(("self", "roles", "CRP (mg/L)"))
     changed = schema.with_roles({"CRP (mg/L)": "outcome"}, self="arm", roles="time")
     assert [feature.role for feature in changed] == ["arm", "time", "outcome"]
     assert schema.with_roles() == schema

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import cases_beside, read_beside
+from cohorts import gaussian_schema
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
@@ -287,7 +288,7 @@ def test_validation_keeps_the_values_and_no_copies_of_the_table():
     n_rows, n_columns = 4_000, 15
     texts = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=n_rows)]
     frame = pd.DataFrame({f"x{place}": texts for place in range(n_columns)})
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    schema = gaussian_schema(frame)
     schema.validate(frame.head(2))  # imports what it needs
     gc.collect()
     gc.disable()

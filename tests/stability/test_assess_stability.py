@@ -1,8 +1,11 @@
 """Stability: laws of the clusterwise Jaccard, and what stable and unstable subtypes get."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema, quick_fit, schema_of
 from command_line import refused
 from reporting.stand_in import sections_of
 
@@ -20,9 +23,7 @@ def cohort(shift, n=120, seed=0, n_features=5):
     return values.mask(rng.random(values.shape) < 0.05)
 
 
-def fitted(frame, **options):
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+fitted = partial(quick_fit, n_restarts=3)
 
 
 def assessed(model, frame, n=12, **options):
@@ -149,8 +150,7 @@ def test_the_whole_procedure_chooses_the_number_of_subtypes_again():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(160, 6)) + 1.5 * (np.arange(160) % 2)[:, None]
     frame = pd.DataFrame(values).rename(columns="x{}".format)
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP(gaussian_schema(frame), n_restarts=2, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == 2
     quick, whole = (assessed(model, frame, 5, whole_procedure=is_whole) for is_whole in (False, True))
     assert (whole.subtypes["jaccard"] <= quick.subtypes["jaccard"] + 0.02).all()
@@ -174,13 +174,7 @@ def test_what_cannot_go_together_is_told():
 MEANS = np.random.default_rng(3).normal(0.0, 1.4, (3, 8))
 NAMES = [f"x{place}" for place in range(8)]
 QUICK = {"random_state": 0, "n_jobs": 1, "progress": False}
-SCHEMA = cc.FeatureSchema(
-    [
-        *(cc.Feature(name=name, likelihood="gaussian") for name in NAMES),
-        cc.Feature(name="kind", likelihood="categorical", levels=("a", "b", "c")),
-        cc.Feature(name="age", likelihood="gaussian", role="describe"),
-    ]
-)
+SCHEMA = schema_of(NAMES, kind={"likelihood": "categorical", "levels": ("a", "b", "c")}, age={"role": "describe"})
 
 
 def other_cohort(n, shares, seed):

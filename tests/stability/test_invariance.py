@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from cohorts import schema_of
 from command_line import refused
 from scipy.stats import chi2
 
@@ -29,13 +30,11 @@ def drawn(n=400, seed=0, shift=0.0, spread=1.0):
     return frame.drop(columns="x5").assign(sex=sex)
 
 
-SCHEMA = cc.FeatureSchema(
-    [
-        *(cc.Feature(name=f"x{place}", likelihood="gaussian") for place in range(5)),
-        cc.Feature(name="kind", likelihood="categorical", levels=("a", "b", "c")),
-        cc.Feature(name="ill", likelihood="bernoulli", levels=("no", "yes")),
-        cc.Feature(name="sex", role="ignore"),
-    ]
+SCHEMA = schema_of(
+    [f"x{place}" for place in range(5)],
+    kind={"likelihood": "categorical", "levels": ("a", "b", "c")},
+    ill={"likelihood": "bernoulli", "levels": ("no", "yes")},
+    sex={"role": "ignore", "likelihood": None},
 )
 
 

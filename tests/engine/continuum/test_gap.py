@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import schema_of
+from problems import problem_of
 from scipy.signal import find_peaks
 from scipy.stats import gaussian_kde, kstest, skew, spearmanr, ttest_ind
 
@@ -24,7 +26,6 @@ from clinclust.engine.continuum.tested_node import (
     share_as_extreme,
 )
 from clinclust.engine.kernels.modes import count_peaks
-from clinclust.engine.problem.problem import pose
 
 LEVEL = 0.03
 
@@ -38,7 +39,7 @@ def groups(distance, share=0.4, n=400, seed=0, n_telling=8):
 def population_of(values, likelihood="gaussian", **more):
     frame = pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=likelihood, **more) for name in frame])
-    return one_population(pose(schema.validate(frame), schema, None, 3.0), np.random.default_rng(0))
+    return one_population(problem_of(frame, schema), np.random.default_rng(0))
 
 
 def p_of(values, seed=0, halves=None, **more):
@@ -208,10 +209,8 @@ def test_a_gap_that_two_measurements_have_is_seen_on_their_own_scale():
 def test_measurements_keep_their_scale_and_levels_become_normal_scores():
     rng = np.random.default_rng(9)
     frame = pd.DataFrame({"crp": rng.exponential(size=300), "grade": rng.integers(4, size=300)})
-    schema = cc.FeatureSchema(
-        [cc.Feature(name="crp", likelihood="gaussian"), cc.Feature(name="grade", likelihood="binomial", trials=3)]
-    )
-    cohort = pose(schema.validate(frame), schema, None, 3.0).cohort
+    schema = schema_of(["crp"], grade={"likelihood": "binomial", "trials": 3})
+    cohort = problem_of(frame, schema).cohort
     discrete = is_discrete(cohort)
     scores, in_order = scores_on_own_scales(cohort, discrete), frame.iloc[cohort.order]
     crp, grade = scores[:, ~discrete].ravel(), scores[:, discrete].ravel()
@@ -225,9 +224,7 @@ def test_measurements_keep_their_scale_and_levels_become_normal_scores():
 def test_a_column_of_levels_makes_no_gap_in_measurements():
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd")).assign(sex=rng.integers(2, size=300))
-    kinds = {name: "bernoulli" if name == "sex" else "gaussian" for name in frame}
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kind) for name, kind in kinds.items()])
-    part = pose(schema.validate(frame), schema, None, 3.0)
+    part = problem_of(frame, schema_of("abcd", sex="bernoulli"))
     halves = frame["sex"].to_numpy()[part.cohort.order].astype(np.int64)
     assert p_in_measurements_of(part, halves) >= LEVEL
     yes = population_of((groups(6.0) > 1.0).astype(int), "bernoulli").part

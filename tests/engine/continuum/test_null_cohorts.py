@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, schema_of
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem_of
 from scipy.stats import ks_2samp
 
-from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.null_cohorts import (
     correlations,
     nearest_correlation,
@@ -17,16 +17,11 @@ from clinclust.engine.continuum.null_cohorts import (
     with_correlation,
 )
 from clinclust.engine.problem.encoding import encoded_columns
-from clinclust.engine.problem.problem import pose
-
-
-def posed(frame, schema):
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0)
 
 
 def mixed(seed, n=80, missing=0.1, **options):
     frame, schema, _, _ = mixed_cohort(seed, n, EVERY_LIKELIHOOD, missing=missing, **options)
-    return posed(frame, schema)
+    return problem_of(frame, schema)
 
 
 def one_factor(seed, n, missing=0.0, load=0.8):
@@ -38,13 +33,8 @@ def one_factor(seed, n, missing=0.0, load=0.8):
     frame["d"] = (frame["d"] > 0.8).astype(int)
     frame["e"] = np.floor(np.exp(frame["e"]))
     frame = frame.mask(rng.random(frame.shape) < missing)
-    likelihoods = {"c": "ordinal", "d": "bernoulli", "e": "negative_binomial"}
-    features = []
-    for name in frame:
-        likelihood = likelihoods.get(name, "gaussian")
-        limits = {"minimum": 0, "maximum": 4} if likelihood == "ordinal" else {}
-        features.append(Feature(name=name, likelihood=likelihood, **limits))
-    return posed(frame, FeatureSchema(features))
+    scale = {"likelihood": "ordinal", "minimum": 0, "maximum": 4}
+    return problem_of(frame, schema_of(frame, c=scale, d="bernoulli", e="negative_binomial"))
 
 
 def population(part):

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from problems import problem_of
 from scored import few
 
-from clinclust import Feature, FeatureSchema, log_joint
+from clinclust import log_joint
 from clinclust.engine.continuum import tested_node as module
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.tested_node import best_division, profile
-from clinclust.engine.problem.problem import pose
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
 
@@ -20,7 +20,7 @@ POWERS = {"block 0": 0.25, "block 1": 0.6}
 def posed(seed, n=90, n_groups=4, powers=None, likelihoods=EVERY_LIKELIHOOD):
     frame, schema, _, _ = mixed_cohort(seed, n, likelihoods, n_groups=n_groups)
     schema = with_blocks(schema)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, block_weights=powers)
+    problem = problem_of(frame, schema, block_weights=powers)
 
     def joint(labels):
         """Return the log joint of labels in encoded order, as the public function has it."""
@@ -94,7 +94,11 @@ def test_sweeps_from_a_given_division_raise_its_log_joint(seed):
 
 def test_the_subjects_of_a_node_gain_as_much_as_by_its_halves():
     rng = np.random.default_rng(0)
-    groups, problem = hidden_groups(rng)
+    groups = np.arange(120) % 2  # which lie beside a severity, the principal axis
+    severity = 0.9 * rng.normal(size=(120, 1)) + 0.5 * rng.normal(size=(120, 8))
+    apart = 5.0 * groups[:, None] + rng.normal(size=(120, 4))
+    problem = problem_of(pd.DataFrame(np.hstack([severity, apart])).rename(columns="x{}".format))
+    groups = groups[problem.cohort.order]
     scores = one_population(problem, rng).scores
     for halves in (groups, np.zeros(120, dtype=np.int64), np.ones(120, dtype=np.int64)):
         gains, _ = module._of_subjects(problem, scores, halves, 3)
@@ -103,18 +107,6 @@ def test_the_subjects_of_a_node_gain_as_much_as_by_its_halves():
         )
     assert (best_division(problem, groups).labels == groups).all()  # the principal axis hides them
     assert best_division(problem, groups).gain > best_division(problem).gain + 20.0
-
-
-def hidden_groups(rng):
-    """Return two groups, and a problem in which they lie beside a severity, which is the principal axis."""
-    groups = np.arange(120) % 2
-    severity = 0.9 * rng.normal(size=(120, 1)) + 0.5 * rng.normal(size=(120, 8))
-    apart = 5.0 * groups[:, None] + rng.normal(size=(120, 4))
-    frame = pd.DataFrame(np.hstack([severity, apart]))
-    frame.columns = [f"x{column}" for column in frame]
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    return groups[problem.cohort.order], problem
 
 
 def test_what_cannot_be_divided_gains_nothing():

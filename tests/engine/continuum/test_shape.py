@@ -6,13 +6,13 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem_of
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.null_cohorts import axes_in_halves, shape_of
 from clinclust.engine.kernels.modes import dip
-from clinclust.engine.problem.problem import joint_of, pose
+from clinclust.engine.problem.problem import joint_of
 
 
 def ratio(x, delta):
@@ -68,7 +68,7 @@ def test_columns_of_one_value_and_empty_ones_have_a_ratio(nothing):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_dip_is_that_of_the_differences_in_log_joint_of_moving_one_subject(seed):
     frame, schema, _, groups = mixed_cohort(seed, 40, EVERY_LIKELIHOOD, missing=0.1)
-    part = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    part = problem_of(frame, schema)
     halves = groups[part.cohort.order] % 2
     odds = []
     for subject in range(40):
@@ -85,8 +85,7 @@ def test_one_half_has_the_least_dip_and_two_far_groups_a_large_one():
     rng = np.random.default_rng(0)
     groups = np.arange(80) % 2
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 9.0 * groups[:, None], columns=list("abcd"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    part = pose(schema.validate(frame), schema, None, 3.0)
+    part = problem_of(frame)
     halves = groups[part.cohort.order]
     for empty in (np.zeros(80, dtype=np.int64), np.ones(80, dtype=np.int64)):
         assert np.exp(log_dip(part, empty)) == pytest.approx(1e-4)

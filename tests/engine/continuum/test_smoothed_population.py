@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import problem_of
 from scipy.stats import ks_2samp, kurtosis, skew, truncnorm
 
 from clinclust import Feature, FeatureSchema
@@ -17,7 +18,6 @@ from clinclust.engine.continuum.null_cohorts import (
     smoothed_population,
     standard_normals,
 )
-from clinclust.engine.problem.problem import pose
 
 D = 8
 
@@ -25,7 +25,7 @@ D = 8
 def straight_of(values, likelihood="gaussian", **bounds):
     names = [f"x{place}" for place in range(values.shape[1])]
     schema = FeatureSchema([Feature(name=name, likelihood=likelihood, **bounds) for name in names])
-    part = pose(schema.validate(pd.DataFrame(values, columns=names), warn=False), schema, None, 3.0)
+    part = problem_of(pd.DataFrame(values, columns=names), schema)
     return one_population(part, np.random.default_rng(0))
 
 

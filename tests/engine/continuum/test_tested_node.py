@@ -6,13 +6,14 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem_of
 from scored import few
 
-from clinclust import Feature, FeatureSchema
+from clinclust.engine.continuum import tested_node
 from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, NodeTest, RunningTest, farthest
-from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchCancelled, Threads
 from clinclust.estimators.fit import DISTINCT_LEVEL
 
@@ -75,8 +76,8 @@ def continuum(seed, n=150, separation=0.0):
     groups = np.arange(n) % 2
     X = 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 6))
     X[:, :3] += separation * groups[:, None]
-    schema = FeatureSchema([Feature(name=f"x{column}", likelihood="gaussian") for column in range(6)])
-    problem = pose(schema.validate(pd.DataFrame(X, columns=schema.names), warn=False), schema, None, 3.0)
+    schema = gaussian_schema([f"x{column}" for column in range(6)])
+    problem = problem_of(pd.DataFrame(X, columns=schema.names), schema)
     return problem, groups[problem.cohort.order]
 
 
@@ -109,8 +110,6 @@ def drawn_and_decided(problem, halves):
 
 @pytest.mark.parametrize("separation", few([0.0, 5.0, 2.0, 1.5, 2.5, 3.0], 2))
 def test_draws_end_early_without_another_decision(monkeypatch, separation, some):
-    from clinclust.engine.continuum import tested_node
-
     cohorts = [continuum(seed, separation=separation) for seed in some(range(3), few=1)]
     early = [drawn_and_decided(*cohort) for cohort in cohorts]
     monkeypatch.setattr(tested_node, "_CHECKPOINTS", ())
@@ -152,8 +151,6 @@ def test_two_groups_are_told_from_a_continuum(any_shape):
 
 
 def test_a_large_node_is_tested_in_a_sample(monkeypatch):
-    from clinclust.engine.continuum import tested_node
-
     problem, halves = continuum(2, separation=4.0)
     whole = result(problem, halves)
     monkeypatch.setattr(tested_node, "LARGEST_NODE", 60)
@@ -167,8 +164,6 @@ def test_a_large_node_is_tested_in_a_sample(monkeypatch):
 
 @pytest.mark.parametrize(("separation", "n_tested"), [(6.0, 80), (0.0, 150)])
 def test_a_large_node_is_tested_in_a_few_first_and_in_all_where_these_leave_doubt(monkeypatch, separation, n_tested):
-    from clinclust.engine.continuum import tested_node
-
     problem, halves = continuum(2, separation=separation)
     whole = result(problem, halves)
     monkeypatch.setattr(tested_node, "FIRST_SAMPLE", 80)
@@ -188,13 +183,10 @@ def test_a_cancelled_test_ends():
 
 
 def test_the_shape_tells_two_classes_that_gain_no_more_than_a_continuum(monkeypatch):
-    from clinclust.engine.continuum import tested_node
-
     rng = np.random.default_rng(3)
     classes = np.arange(300) % 2
     frame = pd.DataFrame(rng.normal(size=(300, 8)) + 0.9 * classes[:, None], columns=list("abcdefgh"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame)
     halves = classes[problem.cohort.order]
     assert result(problem, halves, n_draws=100).p < 0.01
     monkeypatch.setattr(tested_node, "_SHAPE_COUNTS", 1e9)
@@ -207,8 +199,7 @@ def test_a_curved_severity_is_told_from_a_straight_one_only(seed):
     t = rng.normal(size=(300, 1))
     curvature = 0.5 * np.array([1, 1, 1, -1, -1, -1])
     frame = pd.DataFrame(t + curvature * (t**2 - 1.0) + 0.5 * rng.normal(size=(300, 6)), columns=list("abcdef"))
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame)
     halves = (t[:, 0] > 0).astype(np.int64)[problem.cohort.order]
     assert result(problem, halves).p < 0.01
     assert result(problem, halves, any_shape=True).p > DISTINCT_LEVEL

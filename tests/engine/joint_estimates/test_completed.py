@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import problem_of
 
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.outlying import completed
 from clinclust.engine.problem import problem as objective
-from clinclust.engine.problem.problem import pose
 
 N = 40
 SCHEMA = FeatureSchema(
@@ -43,7 +43,7 @@ def cohort():
 @pytest.mark.parametrize("coarsening", [1.0, 0.5])
 def test_its_joint_is_that_of_the_table_with_the_values_filled(power, coarsening):
     frame = cohort()
-    problem = pose(SCHEMA.validate(frame), SCHEMA, None, 3.0, coarsening, {"events": power})
+    problem = problem_of(frame, SCHEMA, coarsening=coarsening, block_weights={"events": power})
     encoding, order = problem.cohort.encoding, problem.cohort.order
     filled = np.full((N, len(encoding.features)), np.nan)
     for place, feature in enumerate(encoding.features):
@@ -64,15 +64,10 @@ def test_its_joint_is_that_of_the_table_with_the_values_filled(power, coarsening
     assert found == pytest.approx(expected, abs=1e-8)
 
 
-def test_nothing_filled_is_the_same_problem():
-    frame = cohort()
-    problem = pose(SCHEMA.validate(frame), SCHEMA, None, 3.0)
-    assert completed(problem, np.full((N, len(SCHEMA)), np.nan)) is problem
-
-
 def test_what_is_not_filled_stays_missing():
     frame = cohort()
-    problem = pose(SCHEMA.validate(frame), SCHEMA, None, 3.0)
+    problem = problem_of(frame, SCHEMA)
+    assert completed(problem, np.full((N, len(SCHEMA)), np.nan)) is problem
     filled = np.full((N, len(SCHEMA)), np.nan)
     first = int(np.flatnonzero(problem.cohort.arrays.codes[:, 0] == 0)[0])
     filled[first, 0] = 1.0

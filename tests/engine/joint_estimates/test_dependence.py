@@ -6,7 +6,18 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_cohort, random_hyperparameters, with_blocks
+from cohorts import (
+    EVERY_LIKELIHOOD,
+    LIKELIHOODS,
+    feature,
+    gaussian_schema,
+    in_table,
+    mixed_cohort,
+    quick_fit,
+    random_hyperparameters,
+    with_blocks,
+)
+from problems import assert_scores_are_differences_of_the_joint, joint_with_gaps, problem_of
 from scored import few
 
 from clinclust import Feature, FeatureSchema, log_joint
@@ -17,9 +28,7 @@ from clinclust.engine.joint_estimates.resolution import (
     reproduced_weights,
     within_clusters,
 )
-from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.problem import log_joint as joint_of
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import joint_of, pose
 from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
 from clinclust.likelihoods import REGISTRY
 from clinclust.methods import PublishedMAPDP
@@ -75,23 +84,11 @@ def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_
 def test_scores_and_mergers_are_differences_of_the_joint(missing):
     problem, *_ = posed(2, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     labels = np.random.default_rng(2).integers(4, size=30)
-    partition = problem.partition(labels)
-    scores = np.zeros((30, 5))
-    write_scores(problem.cohort.arrays, problem.model, partition, scores)
-
-    def joint(labels):
-        return joint_of(problem, problem.partition(np.unique(labels, return_inverse=True)[1]))
-
-    here = joint(labels)
-    for i in range(30):
-        for k in range(5):
-            moved = labels.copy()
-            moved[i] = k
-            assert scores[i, k] - scores[i, labels[i]] == pytest.approx(joint(moved) - here, abs=1e-9)
+    assert_scores_are_differences_of_the_joint(problem, labels)
     gains = merge_gains(problem, problem.partition(labels))
     for first, second in zip(*np.triu_indices(4, 1), strict=True):
-        merged = joint(np.where(labels == second, first, labels))
-        assert gains[first, second] == pytest.approx(merged - here, abs=1e-9)
+        merged = joint_with_gaps(problem, np.where(labels == second, first, labels))
+        assert gains[first, second] == pytest.approx(merged - joint_of(problem, labels), abs=1e-9)
 
 
 @pytest.mark.parametrize("likelihood", WITH_POWERS)
@@ -109,7 +106,7 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
 @pytest.mark.parametrize(("likelihood", "times"), [(one, 2 + place % 3) for place, one in enumerate(WITH_POWERS)])
 def test_equal_features_count_for_one(likelihood, times):
     frame, schema, groups = repeated(likelihood, times, n=3000)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     powers = implied_weights(problem, groups[problem.cohort.order])
     equal = [one.block == "same" for one in problem.cohort.encoding.features]
     assert powers[equal] == pytest.approx(1 / times, rel=0.02)
@@ -119,7 +116,7 @@ def test_equal_features_count_for_one(likelihood, times):
 @pytest.mark.parametrize("seed", range(1))
 def test_dependence_in_chunks_of_subjects_is_that_of_all_at_once(monkeypatch, seed):
     frame, schema, _, groups = mixed_cohort(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
-    arrays = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.arrays
+    arrays = problem_of(frame, schema).cohort.arrays
     whole = within_clusters(arrays, groups)
     monkeypatch.setattr("clinclust.engine.search.partitioned.CHUNK", 64)
     for in_chunks, at_once in zip(within_clusters(arrays, groups), whole, strict=True):
@@ -131,8 +128,8 @@ def test_features_that_are_independent_within_clusters_count_in_full():
     groups = rng.integers(3, size=5000)
     values = rng.normal(3.0 * groups[:, None], 1.0, (5000, 6))
     names = [f"x{place}" for place in range(6)]
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="all") for name in names])
-    problem = pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0)
+    schema = gaussian_schema(names, block="all")
+    problem = problem_of(pd.DataFrame(values, columns=names), schema)
     within = block_weight(problem, np.arange(6), groups[problem.cohort.order])
     assert 0.97 < within <= 1.0
     assert block_weight(problem, np.arange(6), np.zeros(5000, dtype=np.int64)) < 0.25  # they differ between clusters
@@ -143,10 +140,9 @@ def test_the_unit_of_a_cluster_does_not_matter():
     rng = np.random.default_rng(5)
     labels, values = np.repeat([0, 1, 2], [150, 120, 9]), rng.normal(size=(279, 8))
     values[labels == 1, 0] += values[labels == 1, 1]
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdefgh"])
 
     def problem(table):
-        posed = pose(schema.validate(pd.DataFrame(table, columns=list("abcdefgh")), warn=False), schema, None, 3.0)
+        posed = problem_of(pd.DataFrame(table, columns=list("abcdefgh")))
         return posed, labels[posed.cohort.order]
 
     def excess(table):
@@ -166,16 +162,16 @@ def test_normal_measurements_with_one_correlation_count_for_what_the_formula_say
     rng, rho = np.random.default_rng(3), 0.7
     values = np.sqrt(rho) * rng.normal(size=(20_000, 1)) + np.sqrt(1 - rho) * rng.normal(size=(20_000, 5))
     names = [f"x{place}" for place in range(5)]
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="all") for name in names])
-    problem = pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0)
+    schema = gaussian_schema(names, block="all")
+    problem = problem_of(pd.DataFrame(values, columns=names), schema)
     together = np.zeros(20_000, dtype=np.int64)
     assert block_weight(problem, np.arange(5), together) == pytest.approx(1 / (1 + 4 * rho), rel=0.02)
 
 
 def test_a_block_of_one_counts_in_full():
     frame, schema, _ = repeated("gaussian", 1, n=80)
-    model = PublishedMAPDP(schema, block_weights="auto", n_restarts=2, random_state=0).fit(frame)
-    plain = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, block_weights="auto")
+    plain = quick_fit(frame, schema)
     assert model.block_weights_ == {"same": 1.0}
     assert model.log_joint_ == plain.log_joint_
 
@@ -183,7 +179,7 @@ def test_a_block_of_one_counts_in_full():
 def test_powers_take_dependence_into_account_once():
     """The share of a table whose only dependence is that of equal columns is 1 at the powers of these columns."""
     frame, schema, groups = repeated("gaussian", 4, n=2000)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     labels = groups[problem.cohort.order]
     assert independent_share(problem, labels) < 0.5
     assert independent_share(problem.with_powers(implied_weights(problem, labels)), labels) > 0.97
@@ -191,7 +187,7 @@ def test_powers_take_dependence_into_account_once():
 
 def test_turns_end_at_powers_that_reproduce_themselves():
     frame, schema, groups = repeated("gaussian", 3)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     labels = groups[problem.cohort.order]
     tried = []
 
@@ -212,8 +208,8 @@ def test_turns_end_at_powers_that_reproduce_themselves():
 def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(likelihood, seed):
     once, plain, _ = repeated(likelihood, 1, seed)
     often, schema, _ = repeated(likelihood, 6, seed)
-    expected = PublishedMAPDP(plain, n_restarts=5, random_state=0).fit(once)
-    found = PublishedMAPDP(schema, block_weights="auto", n_restarts=5, random_state=0).fit(often)
+    expected = quick_fit(once, plain, n_restarts=5)
+    found = quick_fit(often, schema, block_weights="auto", n_restarts=5)
     assert adjusted_rand_index(found.labels_, expected.labels_) > 0.97
     assert found.n_clusters_ == expected.n_clusters_
     assert found.block_weights_["same"] == pytest.approx(1 / 6, rel=0.05)
@@ -224,30 +220,10 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     rng = np.random.default_rng(8)
     values = np.sqrt(rho) * rng.normal(size=(200, 1)) + np.sqrt(1 - rho) * rng.normal(size=(200, times))
     names = [f"systolic_{place}" for place in range(times)]
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="pressure") for name in names])
+    schema = gaussian_schema(names, block="pressure")
     frame = pd.DataFrame(values, columns=names)
-    assert PublishedMAPDP(schema, block_weights="auto", n_restarts=3, random_state=0).fit(frame).n_clusters_ == 1
-    assert PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
-
-
-OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "greedy"}]
-
-
-@pytest.mark.parametrize("options", few(OPTIONS, 1), ids=lambda options: next(iter(options), "default"))
-def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
-    frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
-    schema = with_blocks(schema)
-    shuffled = np.random.default_rng(0).permutation(80)
-    first = PublishedMAPDP(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=1, **options).fit(frame)
-    again = PublishedMAPDP(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=2, **options).fit(
-        frame.iloc[shuffled]
-    )
-    assert min(first.block_weights_.values()) < 1.0
-    assert (np.diff(first.log_joint_trace_) >= -1e-9).all()
-    assert again.log_joint_ == first.log_joint_
-    assert again.block_weights_ == first.block_weights_
-    assert again.labels_.tolist() == first.labels_[shuffled].tolist()
-    assert again.membership_.tobytes() == first.membership_[shuffled].tobytes()
+    assert quick_fit(frame, schema, block_weights="auto", n_restarts=3).n_clusters_ == 1
+    assert quick_fit(frame, schema, n_restarts=3).n_clusters_ > 1
 
 
 def test_stated_powers_give_the_fit_that_estimated_them():
@@ -262,9 +238,7 @@ def test_stated_powers_give_the_fit_that_estimated_them():
 @pytest.mark.parametrize("options", [{}, {"outlying_share": 0.02}])
 def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options):
     frame, schema, groups = repeated("gaussian", 4, n=150)
-    low = PublishedMAPDP(
-        schema, init=groups, n_restarts=1, random_state=0, block_weights={"same": 0.25}, **options
-    ).fit(frame)
+    low = quick_fit(frame, schema, init=groups, n_restarts=1, block_weights={"same": 0.25}, **options)
     full = replace(low.clusters_, model=low.clusters_.model._replace(powers=np.ones_like(low.clusters_.model.powers)))
     values = {name: frame[name].to_numpy(dtype=float) for name in schema.names}
     assert np.allclose(low.clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
+from problems import problem_of
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates import outlying as turns
@@ -19,7 +20,7 @@ from clinclust.engine.joint_estimates.outlying import (
 )
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.settle import starts_from
 from clinclust.likelihoods import REGISTRY
@@ -30,15 +31,12 @@ CONTINUOUS = [name for name, traits in REGISTRY.items() if traits.is_continuous 
 
 def _posed(seed, n=60, coarsening=0.7):
     frame, schema, _, _ = mixed_cohort(seed, n, likelihoods=LIKELIHOODS, missing=0.1)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
+    problem = problem_of(frame, schema, coarsening=coarsening)
     rng = np.random.default_rng(seed)
-    outlying = ~_missing(problem) & (rng.random(none_outlying(problem).shape) < 0.1)
-    return problem, rng.integers(3, size=n), outlying
-
-
-def _missing(problem):
     arrays = problem.cohort.arrays
-    return np.concatenate([arrays.codes == 0, np.isnan(arrays.values)], axis=1)
+    missing = np.concatenate([arrays.codes == 0, np.isnan(arrays.values)], axis=1)
+    outlying = ~missing & (rng.random(none_outlying(problem).shape) < 0.1)
+    return problem, rng.integers(3, size=n), outlying
 
 
 def _joint(problem, labels, outlying):
@@ -60,7 +58,7 @@ def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
         feature = Feature(name="x", likelihood=name, **example.fields)
         frame, schema = pd.DataFrame({"x": column}), FeatureSchema([feature])
         prior = {"x": example.random_prior(rng, column)} if seed % 2 else None
-        problem = pose(schema.validate(frame, warn=False), schema, prior, 3.0, coarsening)
+        problem = problem_of(frame, schema, prior, coarsening=coarsening)
         labels = labels[problem.cohort.order]
         arrays, scores = problem.cohort.arrays, np.zeros((200, 9))
         partition = new_partition(arrays, labels)

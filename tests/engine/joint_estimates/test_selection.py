@@ -7,7 +7,8 @@ import oracles
 import pandas as pd
 import pytest
 from attack.joint_law import joint_with as log_joint
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, mixed_cohort, quick_fit, schema_of
+from problems import mixed_problem, problem_of
 from scipy import stats
 from scipy.special import comb, logsumexp
 from scored import few
@@ -20,16 +21,10 @@ from clinclust.engine.joint_estimates.resolution import (
     run_selecting_restarts,
 )
 from clinclust.engine.kernels.moves import log_marginals, new_partition
-from clinclust.engine.problem.problem import log_crp, pose
+from clinclust.engine.problem.problem import log_crp
 from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import search_starts
-from clinclust.methods import PublishedMAPDP
-
-
-def _problem(seed, n=30, coarsening=1.0, **options):
-    frame, schema, _, _ = mixed_cohort(seed, n, **options)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
 
 
 def _some(seed, n_features):
@@ -62,7 +57,7 @@ def _toy(seed=0, n=120, n_irrelevant=30, missing=0.0):
 @pytest.fixture(scope="module")
 def toy():
     frame, schema, groups = _toy(missing=0.05)
-    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0, n_jobs=1).fit(frame)
+    model = quick_fit(frame, schema, select_features=True, n_restarts=4, n_jobs=1)
     return model, frame, groups
 
 
@@ -72,13 +67,13 @@ def toy():
 @pytest.mark.parametrize("seed", few(range(6), 2))
 def test_a_problem_with_fewer_features_is_that_of_a_table_with_fewer_columns(seed):
     frame, schema, _, _ = mixed_cohort(seed, 30, LIKELIHOODS * 2, missing=0.2)
-    whole = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.6)
+    whole = problem_of(frame, schema, coarsening=0.6)
     included = _some(seed, len(schema))
     included[seed] = True
     some = whole.with_features(included)
     names = [feature.name for feature in some.cohort.encoding.features]
     smaller = FeatureSchema([feature for feature in schema if feature.name in names])
-    posed = pose(smaller.validate(frame[list(smaller.names)], warn=False), smaller, None, 3.0, 0.6)
+    posed = problem_of(frame[list(smaller.names)], smaller, coarsening=0.6)
     assert some.hyperparameters.keys() == posed.hyperparameters.keys()
     # Fewer columns may put the subjects into another order.
     same = np.argsort(posed.cohort.order)[whole.cohort.order]
@@ -94,7 +89,7 @@ def test_a_problem_with_fewer_features_is_that_of_a_table_with_fewer_columns(see
 @pytest.mark.parametrize("seed", few(range(6), 2))
 def test_features_left_out_have_one_distribution_for_everybody(seed):
     frame, schema, columns, _ = mixed_cohort(seed, 25, LIKELIHOODS * 2, missing=0.2)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.6)
+    problem = problem_of(frame, schema, coarsening=0.6)
     included = _some(seed, len(schema))
     labels = np.random.default_rng(seed).integers(3, size=25)
     names = {f.name for f, kept in zip(problem.cohort.encoding.features, included, strict=True) if kept}
@@ -111,7 +106,7 @@ def test_features_left_out_have_one_distribution_for_everybody(seed):
 
 
 def test_no_feature_and_every_feature_are_problems_too():
-    problem = _problem(3)
+    problem = mixed_problem(3, 30)
     n_features = len(problem.cohort.encoding.features)
     together, apart = np.zeros(30, dtype=np.int64), np.arange(30) % 3
     none, every = (problem.with_features(np.full(n_features, kept)) for kept in (False, True))
@@ -136,7 +131,7 @@ def test_the_prior_of_the_features_sums_to_one():
 @pytest.mark.parametrize("seed", few(range(8), 2))
 def test_the_closed_form_is_the_best_of_all_selections(seed, coarsening):
     frame, schema, _, groups = mixed_cohort(seed, 14, missing=0.2)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
+    problem = problem_of(frame, schema, coarsening=coarsening)
     n_features = len(problem.cohort.encoding.features)
     labels = np.random.default_rng(seed).integers(2, size=14) if seed % 2 else groups
     codes = np.unique(labels[problem.cohort.order], return_inverse=True)[1].astype(np.int64)
@@ -177,7 +172,7 @@ def test_the_search_finds_the_best_of_all_partitions_and_selections(some):
         likelihoods = rng.choice(LIKELIHOODS, size=int(rng.integers(3, 9)))
         frame, schema, _, _ = mixed_cohort(seed, 6, likelihoods, n_groups=2)
         numbers = {} if seed % 2 else {"coarsening": 0.8}
-        problem = pose(schema.validate(frame, warn=False), schema, None, 1.0, **numbers)
+        problem = problem_of(frame, schema, concentration=1.0, **numbers)
         starts = search_starts(6, np.random.SeedSequence(0).spawn(10))
         restarts = run_selecting_restarts(problem, starts, SearchPlan(n_jobs=1, refine=False))
         winner = max(restarts, key=lambda restart: restart.log_joint)
@@ -198,16 +193,11 @@ def test_dependence_is_that_of_ranks_and_of_contingency_tables():
     other = np.array(["u", "v"])[(rng.random(150) < np.where(kind == "a", 0.8, 0.3)).astype(int)]
     frame = pd.DataFrame({"x": x, "y": y, "kind": kind, "other": other})
 
-    def score(first, second):
-        levels = {"kind": ("a", "b", "c"), "other": ("u", "v")}
-        features = [
-            Feature(name=name, likelihood="categorical", levels=levels[name])
-            if name in levels
-            else Feature(name=name, likelihood="gaussian")
-            for name in (first, second)
-        ]
-        schema = FeatureSchema(features)
-        arrays = pose(schema.validate(frame[[first, second]], warn=False), schema, None, 3.0).cohort.arrays
+    levels = {"kind": ("a", "b", "c"), "other": ("u", "v")}
+    schema = schema_of("xy", **{name: {"likelihood": "categorical", "levels": levels[name]} for name in levels})
+
+    def score(*pair):
+        arrays = problem_of(frame[list(pair)], schema.restricted_to(pair)).cohort.arrays
         scores = mutual_dependence(arrays)
         assert scores[0] == pytest.approx(scores[1], rel=1e-12)
         return scores[0] + 2 * np.log(2)
@@ -235,8 +225,7 @@ def test_relevant_and_irrelevant_features_are_told_apart(toy):
 def test_where_nothing_is_to_be_found_nothing_is():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({f"x{i}": (rng.random(200) < rng.uniform(0.2, 0.8)).astype(float) for i in range(100)})
-    schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
-    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = quick_fit(frame, schema_of([], **dict.fromkeys(frame, "bernoulli")), select_features=True, n_restarts=4)
     assert model.n_clusters_ == 1
     assert model.selected_features_ == []
     assert model.membership_.tolist() == [[1.0]] * 200
@@ -283,7 +272,7 @@ def test_the_density_of_a_new_subject_shares_the_excluded_features(toy):
 
 def test_membership_and_the_papers_quantity_leave_the_subject_out():
     frame, schema, _ = _toy(2, n=40, n_irrelevant=15, missing=0.1)
-    model = PublishedMAPDP(schema, select_features=True, n_restarts=2, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, select_features=True)
     kinds = {feature.name: feature.likelihood for feature in schema}
     excluded = [name for name in frame if name not in model.selected_features_]
     assert model.n_clusters_ > 1

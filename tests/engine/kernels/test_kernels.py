@@ -3,61 +3,42 @@
 import numpy as np
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from problems import assert_scores_are_differences_of_the_joint, joint_with_gaps, mixed_problem
 from scored import few
 
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.kernels.sweep import make_moves, write_scores
-from clinclust.engine.problem.problem import leave_one_out_scores, log_joint, pose
+from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.problem.problem import leave_one_out_scores
 from clinclust.methods import PublishedMAPDP
-
-
-def _problem(seed, n=30, coarsening=1.0, **options):
-    frame, schema, _, _ = mixed_cohort(seed, n, **options)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
-
-
-def _joint(problem, labels):
-    return log_joint(problem, problem.partition(np.unique(labels, return_inverse=True)[1]))
 
 
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])
 @pytest.mark.parametrize("seed", few(range(4), 1))
 @pytest.mark.parametrize("missing", [0.0, 0.2])  # features that nobody lacks take a logarithm together
 def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, coarsening, missing):
-    problem = _problem(seed, 30, coarsening, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
+    problem = mixed_problem(seed, 30, coarsening, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     labels = np.random.default_rng(seed).integers(4, size=30)
     labels[:2] = 4, 5  # two subjects alone
-    partition = problem.partition(labels)
-    scores = np.zeros((30, 7))
-    write_scores(problem.cohort.arrays, problem.model, partition, scores)
-    here = _joint(problem, labels)
-    for i in range(30):
-        alone = (labels == labels[i]).sum() == 1
-        for k in range(7):
-            moved = labels.copy()
-            moved[i] = k
-            if k == 6 and alone:
-                moved = labels  # a new cluster instead of one's own changes nothing
-            assert scores[i, k] - scores[i, labels[i]] == pytest.approx(_joint(problem, moved) - here, abs=1e-9)
+    assert_scores_are_differences_of_the_joint(problem, labels)
 
 
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])
 def test_dividing_some_clusters_changes_the_joint_of_all_by_as_much_as_their_own(coarsening):
-    problem = _problem(4, 30, coarsening)
+    problem = mixed_problem(4, 30, coarsening)
     labels = np.random.default_rng(4).permutation(np.repeat([0, 1, 2], [14, 10, 6]))
     members = np.flatnonzero(labels < 2)
     part = problem.restricted_to(members)
     division = np.arange(members.size) % 4
     moved = labels.copy()
     moved[members] = 3 + division
-    gain = _joint(part, division) - _joint(part, labels[members])
-    assert gain == pytest.approx(_joint(problem, moved) - _joint(problem, labels), abs=1e-9)
+    gain = joint_with_gaps(part, division) - joint_with_gaps(part, labels[members])
+    assert gain == pytest.approx(joint_with_gaps(problem, moved) - joint_with_gaps(problem, labels), abs=1e-9)
 
 
 @pytest.mark.parametrize("likelihood", EVERY_LIKELIHOOD)
 def test_moving_there_and_back_restores_everything(likelihood):
     """A sweep of one subject with an impossible gain moves nobody; forced moves must be undone exactly."""
-    problem = _problem(1, likelihoods=(likelihood,) * 3)
+    problem = mixed_problem(1, 30, likelihoods=(likelihood,) * 3)
     arrays, model = problem.cohort.arrays, problem.model
     labels = np.arange(30) % 3
     before = problem.partition(labels)
@@ -83,7 +64,7 @@ def test_moving_there_and_back_restores_everything(likelihood):
 
 
 def test_running_out_of_room_changes_nothing_that_is_found():
-    problem = _problem(4, n=60)
+    problem = mixed_problem(4, 60)
     arrays, model = problem.cohort.arrays, problem.model._replace(concentration=50.0)
     order = np.arange(60)
 
@@ -107,7 +88,7 @@ def test_running_out_of_room_changes_nothing_that_is_found():
 
 
 def test_a_subject_without_any_value_weighs_clusters_by_size_alone():
-    problem = _problem(2)
+    problem = mixed_problem(2, 30)
     arrays = problem.cohort.arrays
     arrays.codes[5] = 0
     arrays.values[5] = np.nan

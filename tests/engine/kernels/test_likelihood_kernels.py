@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, in_table
+from problems import assert_scores_are_differences_of_the_joint, problem_of, scores_of
 from scipy.special import logsumexp
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.predictives import Levels, fill_coefficients, fill_levels, left_out_value, log_marginal
-from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.problem import clusters_of, log_joint, pose
+from clinclust.engine.problem.problem import clusters_of, joint_of
 from clinclust.likelihoods import REGISTRY
 
 N = 26
@@ -39,32 +39,15 @@ def _problem(name, example, case, seed, *, n_features=9, coarsening=1.0):
         if number % 2:
             priors[feature.name] = example.random_prior(rng, values)
     schema = FeatureSchema(features)
-    return pose(schema.validate(pd.DataFrame(frame), warn=False), schema, priors, 3.0, coarsening)
-
-
-def _scores(problem, labels):
-    partition = problem.partition(labels)
-    scores = np.zeros((labels.size, labels.max() + 2))
-    write_scores(problem.cohort.arrays, problem.model, partition, scores)
-    return scores
-
-
-def _joint(problem, labels):
-    return log_joint(problem, problem.partition(np.unique(labels, return_inverse=True)[1]))
+    return problem_of(pd.DataFrame(frame), schema, priors, coarsening=coarsening)
 
 
 @pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
 def test_a_score_is_a_difference_of_log_joints(name, example, case):
     problem = _problem(name, example, case, 0, coarsening=0.7)
     labels = np.random.default_rng(1).permutation(np.arange(N) % 4)
-    scores, here = _scores(problem, labels), _joint(problem, labels)
-    size = max(1.0, abs(here))
-    for subject in range(N):
-        for cluster in range(5):
-            moved = labels.copy()
-            moved[subject] = cluster
-            difference = scores[subject, cluster] - scores[subject, labels[subject]]
-            assert difference == pytest.approx(_joint(problem, moved) - here, abs=1e-10 * size, rel=1e-8)
+    size = max(1.0, abs(joint_of(problem, labels)))
+    assert_scores_are_differences_of_the_joint(problem, labels, atol=1e-10 * size)
 
 
 @pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
@@ -85,7 +68,7 @@ def test_a_score_is_the_predictive_of_the_textbook(name, example, case):
                 values = np.where(arrays.codes[:, place] > 0, arrays.level_values[arrays.codes[:, place]], np.nan)
                 log_density = predictive.logpmf(np.nan_to_num(values))
             expected[:, cluster] += np.where(np.isnan(values), 0.0, log_density)
-    scores = _scores(problem, labels)
+    scores = scores_of(problem, labels)
     others = np.arange(4) != labels[:, None]
     np.testing.assert_allclose(scores[others], expected[others], rtol=1e-8, atol=1e-8)
 

@@ -2,32 +2,13 @@
 
 import numpy as np
 import pytest
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD
+from problems import mixed_problem
 
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import make_moves
-from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.settle import minimum_gain
-
-
-def _problem(seed, missing, coarsening=1.0):
-    frame, schema, _, _ = mixed_cohort(seed, 26, EVERY_LIKELIHOOD * 2, missing=missing)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening)
-
-
-def _joints(problem, labels, subject, n_columns):
-    """Return the log joint with a subject in each cluster, the last of which may be new."""
-    joints = []
-    for cluster in range(n_columns):
-        moved = labels.copy()
-        moved[subject] = cluster
-        names = np.unique(moved[moved >= 0])
-        joints.append(log_joint(problem, new_partition(problem.cohort.arrays, _renamed(moved, names))))
-    return np.array(joints)
-
-
-def _renamed(labels, names):
-    return np.where(labels < 0, -1, np.searchsorted(names, labels))
 
 
 def _plain_sweep(problem, labels, order):
@@ -35,8 +16,14 @@ def _plain_sweep(problem, labels, order):
     for subject in order:
         own, n_clusters = labels[subject], labels.max() + 1
         alone = own >= 0 and (labels == own).sum() == 1
-        joints = _joints(problem, labels, subject, n_clusters + (not alone))
-        best = joints.argmax()
+        joints = []
+        for cluster in range(n_clusters + (not alone)):  # the last may be new
+            moved = labels.copy()
+            moved[subject] = cluster
+            names = np.unique(moved[moved >= 0])
+            renamed = np.where(moved < 0, -1, np.searchsorted(names, moved))
+            joints.append(log_joint(problem, problem.partition(renamed)))
+        best = np.argmax(joints)
         if own < 0 or joints[best] - joints[own] > minimum_gain(problem):
             labels[subject] = best
             if alone:  # the last cluster takes the place of the one left empty
@@ -47,7 +34,7 @@ def _plain_sweep(problem, labels, order):
 @pytest.mark.parametrize(("missing", "coarsening"), [(0.0, 1.0), (0.2, 1.0), (0.2, 0.4)])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_sweep_makes_the_moves_of_the_plain_one(seed, missing, coarsening):
-    problem = _problem(seed, missing, coarsening)
+    problem = mixed_problem(seed, 26, coarsening, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     rng = np.random.default_rng(seed)
     labels, order = rng.permutation(np.arange(26) % 9), rng.permutation(26)
     partition = new_partition(problem.cohort.arrays, labels, 40)
@@ -59,7 +46,7 @@ def test_a_sweep_makes_the_moves_of_the_plain_one(seed, missing, coarsening):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_subjects_are_seated_where_the_plain_sweep_seats_them(seed):
-    problem = _problem(seed, 0.2)
+    problem = mixed_problem(seed, 26, likelihoods=EVERY_LIKELIHOOD * 2, missing=0.2)
     order = np.random.default_rng(seed).permutation(26)
     partition = new_partition(problem.cohort.arrays, np.full(26, -1), 40)
     make_moves(problem.cohort.arrays, problem.model, partition, order)

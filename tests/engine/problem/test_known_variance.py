@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
 from scipy import stats
 
 import clinclust as cc
 from clinclust.errors import InputError
 
-QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 KNOWN = np.array([[4.0, 1.5], [1.5, 9.0]])
 MEAN, KAPPA = np.array([1.0, -2.0]), 0.2
 VALUES = np.random.default_rng(0).multivariate_normal([3.0, 1.0], KNOWN, 30)
@@ -29,7 +29,7 @@ def schema_of(priors=None, **fields):
 
 
 def one_cluster(schema, **parameters):
-    return cc.methods.PublishedMAPDP(schema, init=[0] * 30, **QUICK, **parameters).fit(FRAME).cut(1)
+    return quick_fit(FRAME, schema, init=[0] * 30, n_restarts=1, **parameters).cut(1)
 
 
 def posterior(covariance):
@@ -75,8 +75,7 @@ def test_it_may_be_stated_in_the_schema_in_a_file_or_in_code(tmp_path):
 
 def test_what_is_known_is_not_chosen():
     schema = schema_of({"x": {"known_variance": 4.0}})
-    model = cc.methods.PublishedMAPDP(schema, hyperparameters="greedy", **QUICK).fit(FRAME)
-    found = model.hyperparameters_["x"]
+    found = quick_fit(FRAME, schema, hyperparameters="greedy", n_restarts=1).hyperparameters_["x"]
     assert found["rate"] / found["shape"] == pytest.approx(4.0)
     assert found["shape"] == 5e7
 

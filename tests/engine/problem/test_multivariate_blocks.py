@@ -6,13 +6,14 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
+from cohorts import quick_fit
+from problems import problem_of, scores_of
 from scipy import stats
 from scipy.special import multigammaln
 
 import clinclust as cc
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.problem.problem import log_joint
 from clinclust.priors.normal_wishart import NormalWishart
 
 NAMES = ("height", "weight", "waist")
@@ -105,7 +106,7 @@ def crp(labels):
 def posed(values, prior=None, names=NAMES, concentration=2.0):
     frame, schema = pd.DataFrame(values, columns=list(names)), block_schema(names)
     given = None if prior is None else by_feature(prior, names)
-    return pose(schema.validate(frame, warn=False), schema, given, concentration)
+    return problem_of(frame, schema, given, concentration=concentration)
 
 
 @pytest.mark.parametrize(("seed", "p"), [(0, 1), (1, 2), (2, 3), (3, 3)])
@@ -124,8 +125,7 @@ def test_scores_are_the_predictives_of_scipy(seed):
     prior = a_prior(seed)
     problem = posed(values, prior)
     order = problem.cohort.order
-    scores = np.zeros((15, 4))
-    write_scores(problem.cohort.arrays, problem.model, new_partition(problem.cohort.arrays, groups[order]), scores)
+    scores = scores_of(problem, groups[order])
     scores += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)[:, None]
     for place, row in enumerate(order):
         others = np.delete(np.arange(15), row)
@@ -134,29 +134,6 @@ def test_scores_are_the_predictives_of_scipy(seed):
             weight = np.log(members.size) if k < 3 else np.log(2.0)
             expected = weight + log_predictive(prior, values[members], values[row])
             assert scores[place, k] == pytest.approx(expected, abs=1e-8)
-
-
-def test_the_joint_does_not_depend_on_the_order_of_the_features():
-    values, groups = measured(3, 20)
-    mean, kappa, degrees, scatter = prior = a_prior(3)
-    turned = [2, 0, 1]
-    names = tuple(NAMES[place] for place in turned)
-    of_turned = (mean[turned], kappa, degrees, scatter[np.ix_(turned, turned)])
-    frame = pd.DataFrame(values, columns=list(NAMES))
-    here = cc.log_joint(frame, groups, block_schema(), by_feature(prior), 2.0)
-    there = cc.log_joint(frame, groups, block_schema(names), by_feature(of_turned, names), 2.0)
-    assert here == pytest.approx(there, abs=1e-9)
-
-
-def test_a_feature_by_itself_is_a_gaussian():
-    values, groups = measured(4, 30, p=1)
-    frame = pd.DataFrame(values, columns=["height"])
-    prior = {"mean": 1.0, "kappa": 0.4, "shape": 1.7, "rate": 0.02}
-    gaussian = cc.FeatureSchema([cc.Feature(name="height", likelihood="gaussian")])
-    of_block = {"mean": 1.0, "kappa": 0.4, "degrees": 3.4, "scatter": [0.04]}
-    here = cc.log_joint(frame, groups, gaussian, {"height": prior}, 2.0)
-    there = cc.log_joint(frame, groups, block_schema(("height",)), {"height": of_block}, 2.0)
-    assert here == pytest.approx(there, abs=1e-10)
 
 
 def test_later_missing_values_are_integrated_out_exactly():
@@ -197,7 +174,7 @@ def test_the_most_complete_features_come_first(tmp_path):
     frame.loc[:9, "weight"] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = cc.methods.PublishedMAPDP(block_schema(), n_restarts=1, random_state=0, progress=False).fit(frame)
+        model = quick_fit(frame, block_schema(), n_restarts=1)
     turned = block_schema(("waist", "weight", "height"))
     for schema in (block_schema(), turned):
         assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(model.log_joint_, abs=1e-9)
@@ -253,9 +230,7 @@ def test_a_lone_far_subject_is_scored_without_itself_to_all_digits():
     values[0] += 1e3 * SCALES
     prior = a_prior(10)
     problem = posed(values, prior)
-    labels = np.zeros(12, dtype=np.int64)
-    scores = np.zeros((12, 2))
-    write_scores(problem.cohort.arrays, problem.model, new_partition(problem.cohort.arrays, labels), scores)
+    scores = scores_of(problem, np.zeros(12, dtype=np.int64))
     scores += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)[:, None]
     place = int(np.flatnonzero(problem.cohort.order == 0)[0])
     expected = np.log(11) + log_predictive(prior, values[1:], values[0])
@@ -263,22 +238,19 @@ def test_a_lone_far_subject_is_scored_without_itself_to_all_digits():
 
 
 def test_impossible_priors_are_all_told():
-    values, _ = measured(11, 10)
+    def refused(given):
+        frame = pd.DataFrame(measured(11, 10)[0], columns=list(NAMES))
+        with pytest.raises(ValueError, match="The hyperparameters cannot be used") as refused:
+            cc.methods.PublishedMAPDP(block_schema(), hyperparameters=given).fit(frame)
+        return str(refused.value)
+
     given = by_feature(a_prior(11))
+    given["weight"]["scatter"][0] = 1e9
+    assert "weight: scatter is not that of a positive definite matrix" in refused(given)
     given["weight"] |= {"scatter": [1.0], "kappa": given["weight"]["kappa"] + 1}
     given["waist"] |= {"degrees": 1.5}
-    with pytest.raises(ValueError, match="The hyperparameters cannot be used") as refused:
-        cc.methods.PublishedMAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
     for sentence in ("weight: scatter must hold 2 number", "weight: kappa", "waist: degrees must be above 2"):
-        assert sentence in str(refused.value)
-
-
-def test_a_scatter_matrix_must_be_positive_definite():
-    values, _ = measured(12, 10)
-    given = by_feature(a_prior(12))
-    given["weight"]["scatter"][0] = 1e9
-    with pytest.raises(ValueError, match="weight: scatter is not that of a positive definite matrix"):
-        cc.methods.PublishedMAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+        assert sentence in refused(given)
 
 
 def test_a_block_holds_no_other_likelihood():

@@ -4,13 +4,12 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort, random_hyperparameters
+from cohorts import mixed_cohort, quick_fit, random_hyperparameters
 from scipy.special import gammaln
 from scored import few
 
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.problem.problem import log_crp
-from clinclust.methods import PublishedMAPDP
 
 
 @pytest.mark.parametrize("seed", few(range(12), 4))
@@ -49,7 +48,7 @@ def test_the_seating_probabilities_of_all_partitions_sum_to_one():
 
 def test_relevance_is_the_gain_over_one_cluster_feature_by_feature():
     frame, schema, _, _ = mixed_cohort(3, n=50)
-    model = PublishedMAPDP(schema, n_restarts=4, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=4)
     together = log_joint(frame, np.zeros(50), schema, model.hyperparameters_)
     crp = log_crp(model.cluster_sizes_.astype(float), 3.0) - log_crp(np.array([50.0]), 3.0)
     assert model.feature_relevance_.sum() + crp == pytest.approx(model.log_joint_ - together, rel=1e-9)
@@ -58,7 +57,7 @@ def test_relevance_is_the_gain_over_one_cluster_feature_by_feature():
 
 def test_the_papers_quantity_is_a_sum_of_leave_one_out_predictives():
     frame, schema, columns, _ = mixed_cohort(1, n=25)
-    model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=3)
     labels, sizes = model.labels_, model.cluster_sizes_.astype(float)
     expected = 0.0
     for i in range(25):

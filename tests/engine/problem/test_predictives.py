@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import quick_fit
+from problems import problem_of
 from scipy import stats
 
 import clinclust as cc
-from clinclust.engine.problem.problem import block_predictive, clusters_of, leave_one_out_scores, log_predictives, pose
+from clinclust.engine.problem.problem import block_predictive, clusters_of, leave_one_out_scores, log_predictives
 from clinclust.likelihoods import REGISTRY
 
 NAMES = ("sys", "dia", "pulse")
@@ -20,7 +22,7 @@ def posed(seed, n=40):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n, 3)) @ rng.normal(size=(3, 3)) * [10.0, 5.0, 0.1] + [130.0, 80.0, 1.0]
     frame, schema = pd.DataFrame(values, columns=list(NAMES)), schema_of()
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     labels = np.arange(n) % 2
     return problem, clusters_of(problem, problem.partition(labels)), labels
 
@@ -65,7 +67,7 @@ def with_gaps():
     whole = pd.DataFrame({"sys": 130 + 10 * pressure[:, 0], "dia": 80 + 5 * pressure[:, 1]})
     gaps = whole.copy()
     gaps.loc[rng.random(300) < 0.2, "dia"] = np.nan
-    model = cc.methods.PublishedMAPDP(schema_of(("sys", "dia")), n_restarts=3, random_state=0).fit(gaps)
+    model = quick_fit(gaps, schema_of(("sys", "dia")), n_restarts=3)
     return model, whole, gaps
 
 
@@ -96,7 +98,7 @@ def test_two_missing_values_of_a_subject_are_drawn_together():
     values = rng.multivariate_normal(np.zeros(3), [[1, 0, 0], [0, 1, 0.97], [0, 0.97, 1]], size=240)
     frame = pd.DataFrame(values, columns=list(NAMES))
     frame.loc[:119, ["dia", "pulse"]] = np.nan
-    model = cc.methods.PublishedMAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
+    model = quick_fit(frame, schema_of(), n_restarts=1)
     (table,) = model.multiple_imputations(frame, 1, random_state=1)
     drawn = table.loc[:119]
     assert np.corrcoef(drawn["dia"], drawn["pulse"])[0, 1] > 0.85
@@ -108,7 +110,7 @@ def test_values_that_take_no_part_are_told():
     frame.loc[10:14, "dia"] = np.nan
     frame.loc[20:24, "pulse"] = np.nan
     with pytest.warns(cc.CohortWarning, match=r"take no part in the search.*bp: 15 value\(s\)"):
-        cc.methods.PublishedMAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
+        quick_fit(frame, schema_of(), n_restarts=1)
 
 
 @pytest.mark.parametrize(("name", "value"), [("select_features", True), ("missing", "mode")])

@@ -3,19 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import problem_of
 
-from clinclust import Feature, FeatureSchema
 from clinclust.engine.problem import encoding
 from clinclust.engine.problem.encoding import principal_axis
-from clinclust.engine.problem.problem import pose
 
 
 def arrays_of(n_subjects):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(n_subjects, 1)) * [3, -2, 1, 1, 0.5] + rng.normal(size=(n_subjects, 5))
-    names = list("abcde")
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
-    return pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0).cohort.arrays
+    return problem_of(pd.DataFrame(values, columns=list("abcde"))).cohort.arrays
 
 
 @pytest.fixture

@@ -6,17 +6,19 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import gaussian_schema
+from problems import problem_of
 from scipy.special import logsumexp
 
-from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.problem.problem import joint_of, leave_one_out_scores, pose, probabilities
+from clinclust import MAPDP
+from clinclust.engine.problem.problem import joint_of, leave_one_out_scores, probabilities
 from clinclust.engine.sampling import chains
 from clinclust.engine.search.plan import SearchCancelled
 from clinclust.engine.search.settle import compact
 from clinclust.methods import PublishedMAPDP
 
 NAMES = [f"x{place}" for place in range(8)]
-SCHEMA = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in NAMES])
+SCHEMA = gaussian_schema(NAMES)
 
 
 def cohort(seed, n, apart=0.9):
@@ -26,7 +28,7 @@ def cohort(seed, n, apart=0.9):
 
 
 def posed(frame):
-    return pose(SCHEMA.validate(frame), SCHEMA, None, 3.0)
+    return problem_of(frame, SCHEMA)
 
 
 def test_the_average_over_draws_is_that_of_all_partitions_into_as_many_clusters(monkeypatch):

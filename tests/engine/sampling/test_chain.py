@@ -1,19 +1,18 @@
 """Markov chains of partitions against the exact posterior over all partitions of a few subjects."""
 
-from __future__ import annotations
-
 from threading import Event
 
 import numpy as np
 import pandas as pd
 import pytest
 from oracles import partitions
+from problems import problem_of
 from scipy.special import gammaln
 from scored import few
 
 import clinclust as cc
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.sampling import chains
 from clinclust.engine.sampling.chains import Chain, divide_or_merge, draw_concentration, far_first, run_chains
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
@@ -67,7 +66,7 @@ def posed(coarsening=1.0, seed=0):
         "ordinal": {"levels": ("a", "b", "c")},
     }
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=name, **more.get(name, {})) for name in columns])
-    return pose(schema.validate(frame), schema, None, 1.0, coarsening)
+    return problem_of(frame, schema, concentration=1.0, coarsening=coarsening)
 
 
 def exact(problem):

@@ -7,6 +7,7 @@ from threading import Event
 import numpy as np
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
+from problems import problem_of
 
 from clinclust.engine.joint_estimates.outlying import (
     NOTHING,
@@ -19,7 +20,7 @@ from clinclust.engine.joint_estimates.outlying import (
 from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.encoding import log_bases
-from clinclust.engine.problem.problem import joint_of, log_joint, pose
+from clinclust.engine.problem.problem import joint_of, log_joint
 from clinclust.engine.search import partitioned as scanning
 from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, count
 from clinclust.engine.search.plan import SearchPlan, Threads
@@ -38,7 +39,7 @@ class Eagerly:
 
 def a_problem(seed, n, **options):
     frame, schema, _, groups = mixed_cohort(seed, n, **options)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     return problem, groups[problem.cohort.order]
 
 

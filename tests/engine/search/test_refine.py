@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import problem_of
 
-from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import (
     Attempts,
@@ -15,20 +15,13 @@ from clinclust.engine.search.settle import (
     search_starts,
     starts_from,
 )
-from clinclust.schema import schema_for_array
 
 
 @pytest.fixture(scope="module")
 def tied():
-    return problem_of_ties(90, 5)
-
-
-def problem_of_ties(n, d):
     """Return the problem of subjects with exponential columns as Gaussian: there are no groups, only ties."""
-    values = np.random.default_rng(3).exponential(size=(n, d))
-    schema = schema_for_array(values)
-    frame = pd.DataFrame(values, columns=list(schema.names))
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    frame = pd.DataFrame(np.random.default_rng(3).exponential(size=(90, 5))).rename(columns="x{}".format)
+    return problem_of(frame)
 
 
 def searched(problem, **options):

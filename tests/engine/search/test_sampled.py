@@ -5,20 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, schema_of
+from problems import mixed_problem
 
-from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.problem import leave_one_out_scores, pose
+from clinclust.engine.problem.problem import leave_one_out_scores
 from clinclust.engine.search import partitioned as scanning
 from clinclust.engine.search.settle import adjusted_rand_index, minimum_gain
 from clinclust.methods import PublishedMAPDP
-
-
-def _problem(seed, n, **options):
-    frame, schema, _, groups = mixed_cohort(seed, n, **options)
-    return pose(schema.validate(frame, warn=False), schema, None, 3.0), groups
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def pool():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed, pool):
-    problem, _ = _problem(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
+    problem = mixed_problem(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
     labels = np.random.default_rng(seed).integers(10, size=300)
     partition = new_partition(problem.cohort.arrays, labels)
     scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
@@ -50,7 +45,7 @@ def _in_clusters(problem, labels, pool):
 
 
 def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
-    problem, _ = _problem(1, 500, missing=0.1)
+    problem = mixed_problem(1, 500, missing=0.1)
     labels = np.random.default_rng(0).integers(4, size=500)
     whole = _in_clusters(problem, labels, pool)
     monkeypatch.setattr(scanning, "CHUNK", 64)
@@ -62,7 +57,7 @@ def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
 
 
 def test_everybody_is_assigned_to_clusters_of_others(pool):
-    problem, _ = _problem(2, 300)
+    problem = mixed_problem(2, 300)
     some = np.arange(0, 300, 3)
     labels = np.random.default_rng(0).integers(3, size=some.size)
     part = problem.restricted_to(some)
@@ -83,8 +78,8 @@ def _cohort(n_subjects, rare=0.0):
     yes[3] = 1.0 - yes[0]
     frame = pd.DataFrame((rng.random((n_subjects, 12)) < yes[groups]).astype(float)).add_prefix("x")
     frame["y"] = rng.normal(2.0 * groups)
-    features = [Feature(name=f"x{number}", likelihood="bernoulli") for number in range(12)]
-    return frame, FeatureSchema([*features, Feature(name="y", likelihood="gaussian")]), groups
+    answers = {name: "bernoulli" for name in frame if name != "y"}
+    return frame, schema_of(frame, **answers), groups
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, mixed_cohort, with_blocks
+from problems import assert_scores_are_differences_of_the_joint, mixed_problem, problem_of, scores_of
 from scipy.special import gammaln
 from scored import few
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.moves import log_marginals, new_partition
-from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
 from clinclust.engine.search.settle import adjusted_rand_index, compact, merge_all, run_restarts, search_starts
@@ -56,7 +56,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions(some):
         if schema is None:  # by chance no column varies
             continue
         # What `fit` does by default, without what it does for the report.
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+        problem = problem_of(frame, schema)
         starts = search_starts(n, np.random.SeedSequence(0).spawn(PublishedMAPDP().n_restarts))
         restarts = run_restarts(problem, starts, SearchPlan(n_jobs=1))
         found.append(max(restart.log_joint for restart in restarts) >= best_of_all(problem) - 1e-8)
@@ -70,22 +70,28 @@ def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
     model = PublishedMAPDP(schema, init=init, n_restarts=5, random_state=seed).fit(frame)
     assert (np.diff(model.log_joint_trace_) >= 0).all()
     assert model.restarts_["converged"].all()
-    problem = pose(schema.validate(frame), schema, None, 3.0)
+    problem = problem_of(frame, schema)
     labels = model.labels_[problem.cohort.order]
-    scores = np.zeros((90, model.n_clusters_ + 1))
-    partition = new_partition(problem.cohort.arrays, labels)
-    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+    scores = scores_of(problem, labels)
     assert (scores.max(axis=1) - scores[np.arange(90), labels] < 1e-6).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"select_features": True}, {"missing": "mode"}])
+OPTIONS = [{}, {"select_features": True}, {"missing": "mode"}]
+OPTIONS += [{"block_weights": "auto", **more} for more in ({"select_features": True}, {"outlying_share": 0.02}, {})]
+OPTIONS += [{"block_weights": "auto", "hyperparameters": "greedy"}]
+
+
+@pytest.mark.parametrize("options", few(OPTIONS, 4))
 def test_neither_the_number_of_threads_nor_the_order_of_the_subjects_changes_a_bit(options):
     frame, schema, _, _ = mixed_cohort(5, n=120, likelihoods=LIKELIHOODS * 2)
-    shuffled = np.random.default_rng(0).permutation(120)
-    first = PublishedMAPDP(schema, random_state=3, n_jobs=1, n_restarts=6, **options).fit(frame)
-    second = PublishedMAPDP(schema, random_state=3, n_jobs=3, n_restarts=6, **options).fit(frame.iloc[shuffled])
+    shuffled, options = np.random.default_rng(0).permutation(120), {"random_state": 3, "n_restarts": 6, **options}
+    first = PublishedMAPDP(with_blocks(schema), n_jobs=1, **options).fit(frame)
+    second = PublishedMAPDP(with_blocks(schema), n_jobs=3, **options).fit(frame.iloc[shuffled])
     assert second.log_joint_ == first.log_joint_
+    assert (np.diff(first.log_joint_trace_) >= -1e-9).all()
     assert second.selected_features_ == first.selected_features_
+    assert second.block_weights_ == first.block_weights_
+    assert (min(first.block_weights_.values(), default=1.0) < 1.0) == ("block_weights" in options)
     assert second.labels_.tolist() == first.labels_[shuffled].tolist()
     assert second.membership_.tobytes() == first.membership_[shuffled].tobytes()
     pd.testing.assert_frame_equal(second.restarts_, first.restarts_, check_exact=True)
@@ -109,7 +115,7 @@ def test_other_models_of_partitions_are_searched_as_well(coarsening, some):
         assert (np.diff(model.log_joint_trace_) >= 0).all()
         expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0, coarsening=coarsening)
         assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
-        problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, coarsening=coarsening)
+        problem = problem_of(frame, schema, coarsening=coarsening)
         found.append(model.log_joint_ >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.95
 
@@ -126,8 +132,7 @@ def test_restarts_stop_when_the_best_was_found_three_times():
 
 
 def test_merging_goes_on_while_the_joint_rises():
-    frame, schema, _, _ = mixed_cohort(11, n=40)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = mixed_problem(11, 40)
     arrays = problem.cohort.arrays
     found = merge_all(problem, np.arange(40) // 2)
     # The same by computing the joint of every merger anew.
@@ -165,19 +170,12 @@ def test_agreement_is_that_of_scikit_learn():
 @pytest.mark.parametrize(
     "options", [{}, {"select_features": True}, {"outlying_share": 0.02}, {"choose_hyperparameters": True}]
 )
-def test_a_cancelled_search_ends_without_a_result(options):
-    frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+def test_a_cancelled_search_ends_without_a_result_and_visits_no_other_start(options):
+    problem, done = mixed_problem(1, 60), []
     plan = SearchPlan(n_restarts=20, n_jobs=1, **options)
     plan.cancelled.set()
     with pytest.raises(SearchCancelled):
         search(problem, plan)
-
-
-def test_a_search_that_is_cancelled_on_its_way_visits_no_other_start():
-    frame, schema, _, _ = mixed_cohort(1, n=60, likelihoods=LIKELIHOODS)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    done = []
     progress = SimpleNamespace(stage=lambda *_: nullcontext(lambda: done.append(True)))
     plan = SearchPlan(n_restarts=500, n_jobs=1, start="single", refine=False, progress=progress)
     threading.Timer(0.05, plan.cancelled.set).start()
@@ -187,8 +185,7 @@ def test_a_search_that_is_cancelled_on_its_way_visits_no_other_start():
 
 
 def test_gains_of_mergers_do_not_depend_on_how_many_are_computed_at_once(monkeypatch):
-    frame, schema, _, _ = mixed_cohort(5, 40)
-    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    problem = mixed_problem(5, 40)
     labels = np.random.default_rng(0).permutation(np.arange(40) % 12)
     together = settle.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
 
@@ -204,19 +201,9 @@ def test_a_long_scale_of_few_values_is_scored_by_its_trials_not_by_its_levels():
     columns = {f"x{number}": rng.choice([0.0, 3.0, 250.0], size=30) for number in range(9)}
     frame = pd.DataFrame(columns)
     schema = FeatureSchema([Feature(name=name, likelihood="binomial", trials=250) for name in columns])
-    problem = pose(frame, schema, None, 3.0)
-    labels = rng.permutation(np.arange(30) % 3)
-    scores = np.zeros((30, 4))
-    write_scores(problem.cohort.arrays, problem.model, new_partition(problem.cohort.arrays, labels), scores)
-
+    problem = problem_of(frame, schema)
     assert problem.cohort.arrays.level_values.size == 1 + 9 * 3  # and a row for missing values
-    here = log_joint(problem, new_partition(problem.cohort.arrays, labels))
-    for subject in range(30):
-        for cluster in range(4):
-            moved = labels.copy()
-            moved[subject] = cluster
-            there = log_joint(problem, new_partition(problem.cohort.arrays, moved))
-            assert scores[subject, cluster] - scores[subject, labels[subject]] == pytest.approx(there - here, abs=1e-8)
+    assert_scores_are_differences_of_the_joint(problem, rng.permutation(np.arange(30) % 3), atol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore:.*described clearly better by another likelihood")

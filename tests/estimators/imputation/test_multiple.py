@@ -4,20 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort, quick_fit, schema_of
 from scipy import stats
 from scipy.special import expit
 
 import clinclust as cc
 from clinclust.errors import CohortError, CohortWarning, InputError
 
-QUICK = {"n_restarts": 2, "random_state": 0, "progress": False}
+
+def gaussian(name, **more):
+    return cc.Feature(name=name, likelihood="gaussian", **more)
+
+
+def draws_of(frame, features, m, **more):
+    model = quick_fit(frame, cc.FeatureSchema(features))
+    return model, model.multiple_imputations(frame, m=m, random_state=0, **more)
 
 
 @pytest.fixture(scope="module")
 def cohort():
     frame, schema, _, _ = mixed_cohort(7, n=60, likelihoods=EVERY_LIKELIHOOD, missing=0.25)
-    return frame, schema, cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
+    return frame, schema, quick_fit(frame, schema)
 
 
 def test_observed_values_stay_and_all_others_are_valid(cohort):
@@ -52,13 +59,7 @@ def test_outlying_values_stay_and_described_columns_are_drawn():
     X = rng.normal(np.repeat([0.0, 6.0], 40)[:, None], 1.0, (80, 4))
     X[3, 0], X[::4, 1], X[::7, 2] = 300.0, np.nan, np.nan
     frame = pd.DataFrame(X, columns=list("abcd")).assign(age=np.where(np.arange(80) % 3, 50.0 + X[:, 3], np.nan))
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name=name, likelihood="gaussian", role="describe" if name == "age" else "cluster")
-            for name in frame
-        ]
-    )
-    model = cc.methods.PublishedMAPDP(schema, outlying_share=0.01, **QUICK).fit(frame)
+    model = quick_fit(frame, schema_of(frame, age={"role": "describe"}), outlying_share=0.01)
     assert model.outliers_[3, 0]
     for table in model.multiple_imputations(frame, m=3, n_sweeps=2, random_state=0):
         assert table.loc[3, "a"] == 300.0
@@ -70,15 +71,16 @@ def test_outlying_values_stay_and_described_columns_are_drawn():
 def test_features_that_were_not_selected_are_drawn_from_all_subjects():
     rng = np.random.default_rng(10)
     groups = np.repeat([0.0, 8.0], 40)
-    X = np.column_stack([rng.normal(groups), rng.normal(groups), rng.permutation(np.linspace(98.0, 102.0, 80))])
-    X[::3, 2] = np.nan
-    model = cc.methods.PublishedMAPDP(select_features=True, **QUICK).fit(X)
+    spread = rng.permutation(np.linspace(98.0, 102.0, 80))
+    frame = pd.DataFrame({"a": rng.normal(groups), "b": rng.normal(groups), "c": spread})
+    frame.loc[::3, "c"] = np.nan
+    model = quick_fit(frame, select_features=True)
     assert model.n_clusters_ == 2
-    assert model.selected_features_ == ["x0", "x1"]
-    tables = model.multiple_imputations(X, m=20, n_sweeps=1, random_state=0)
-    drawn = np.array([table["x2"].to_numpy()[::3] for table in tables])
-    assert drawn.mean() == pytest.approx(np.nanmean(X[:, 2]), abs=0.15)
-    assert drawn.std() == pytest.approx(np.nanstd(X[:, 2]), rel=0.15)
+    assert model.selected_features_ == ["a", "b"]
+    tables = model.multiple_imputations(frame, m=20, n_sweeps=1, random_state=0)
+    drawn = np.array([table["c"].to_numpy()[::3] for table in tables])
+    assert drawn.mean() == pytest.approx(frame["c"].mean(), abs=0.15)
+    assert drawn.std() == pytest.approx(frame["c"].std(), rel=0.15)
 
 
 def test_only_the_cohort_of_the_fit_is_imputed(cohort):
@@ -101,26 +103,13 @@ def test_a_regression_is_found_again_where_its_regressor_is_missing_by_the_outco
     frame = whole.assign(x0=whole["x0"].where(rng.random(2000) > 1 / (1 + np.exp(1.0 - 1.2 * whole["y"]))))
     frame.loc[frame["x0"].notna() & (np.arange(2000) % 5 == 0), "x1"] = np.nan
     assert abs(frame["x0"].mean() - whole["x0"].mean()) > 0.1
-    features = [cc.Feature(name=name, likelihood="gaussian") for name in ("x0", "x1")]
-    schema = cc.FeatureSchema([*features, cc.Feature(name="y", likelihood="gaussian", role="describe")])
-    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
-    tables = model.multiple_imputations(frame, m=3, random_state=0)
+    _, tables = draws_of(frame, [gaussian("x0"), gaussian("x1"), gaussian("y", role="describe")], m=3)
     fits = [sm.OLS(table["y"], sm.add_constant(table[["x0", "x1"]])).fit() for table in tables]
     pooled = cc.pool_estimates([fit.params for fit in fits], [fit.bse**2 for fit in fits])
     assert pooled.loc["x0", "estimate"] == pytest.approx(0.5, abs=0.06)
     assert pooled.loc["x1", "estimate"] == pytest.approx(0.3, abs=0.06)
     assert np.mean([table["x0"].mean() for table in tables]) == pytest.approx(whole["x0"].mean(), abs=0.08)
     assert pooled.loc["x0", "se"] < 1.5 * sm.OLS(whole["y"], sm.add_constant(whole[["x0", "x1"]])).fit().bse["x0"]
-
-
-def gaussian(name, **more):
-    return cc.Feature(name=name, likelihood="gaussian", **more)
-
-
-def draws_of(frame, features, m=10, **settings):
-    schema = cc.FeatureSchema(features)
-    model = cc.methods.PublishedMAPDP(schema, **QUICK | settings).fit(frame)
-    return model, model.multiple_imputations(frame, m=m, random_state=0)
 
 
 @pytest.mark.simulation
@@ -192,18 +181,11 @@ def test_what_says_nothing_is_filled_from_what_is_observed_and_the_rest_is_told(
     frame = pd.DataFrame({"x": rng.normal(size=40), "same": 3.0, "one": np.nan, "none": np.nan})
     frame.loc[::4, "same"], frame.loc[3, "one"] = np.nan, 7.0
     features = [gaussian("x"), *(gaussian(name, role="describe") for name in ("same", "one", "none"))]
-    schema = cc.FeatureSchema(features)
-    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
     with pytest.warns(CohortWarning, match="nothing is observed in none"):
-        (table,) = model.multiple_imputations(frame, m=1, random_state=0)
+        _, (table,) = draws_of(frame, features, m=1)
     assert (table["same"] == 3.0).all()
     assert (table["one"] == 7.0).all()
     assert table["none"].isna().all()
-
-
-def draws_for(formula, frame, schema, m=2):
-    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
-    return model.multiple_imputations(frame, m=m, n_sweeps=2, formula=formula, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -218,21 +200,23 @@ def curved():
     frame.loc[frame.index % 2 == 0, "x"] = np.nan
     frame.loc[frame.index % 10 == 0, "y"] = np.nan
     stage = cc.Feature(name="stage", likelihood="categorical", levels=("i", "ii"), role="describe")
-    return frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe"), stage]), whole
+    schema = cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe"), stage])
+    return quick_fit(frame, schema), frame, whole
 
 
 def test_a_square_is_kept_if_the_regression_is_named(curved):
     """Bartlett et al. 2015; without the formula the slope of the square comes out as .28."""
-    frame, schema, whole = curved
-    tables = draws_for("y ~ x + I(x ** 2)", frame, schema)
+    model, frame, whole = curved
+    named = {"n_sweeps": 2, "formula": "y ~ x + I(x ** 2)"}
+    tables = model.multiple_imputations(frame, m=2, random_state=0, **named)
     for table in tables:
-        fits = (sm.OLS.from_formula("y ~ x + I(x ** 2)", of.astype({"x": float, "y": float})) for of in (table, whole))
+        fits = (sm.OLS.from_formula(named["formula"], of.astype({"x": float, "y": float})) for of in (table, whole))
         slopes, true = (fit.fit().params.to_numpy() for fit in fits)
         assert slopes == pytest.approx(true, abs=0.15)
-        pd.testing.assert_frame_equal(table.where(frame.notna()), schema.validate(frame, warn=False))
-        pd.testing.assert_frame_equal(schema.validate(table, warn=False), table)
+        pd.testing.assert_frame_equal(table.where(frame.notna()), model.schema_.validate(frame, warn=False))
+        pd.testing.assert_frame_equal(model.schema_.validate(table, warn=False), table)
     assert not tables[0].equals(tables[1])
-    again = draws_for("y ~ x + I(x ** 2)", frame, schema)
+    again = model.multiple_imputations(frame, m=2, random_state=0, **named)
     pd.testing.assert_frame_equal(tables[0], again[0])
 
 
@@ -244,7 +228,8 @@ def test_by_a_logistic_regression_values_are_drawn_by_bayes_rule():
     frame = pd.DataFrame({"x": x, "z": rng.normal(size=1500), "pain": np.where(is_ill, "yes", "no")})
     frame.loc[:499, "x"] = np.nan
     pain = cc.Feature(name="pain", likelihood="bernoulli", levels=("no", "yes"), role="describe")
-    tables = draws_for("pain ~ x + I(x ** 2)", frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), pain]), m=8)
+    features = [gaussian("x"), gaussian("z"), pain]
+    _, tables = draws_of(frame, features, m=8, n_sweeps=2, formula="pain ~ x + I(x ** 2)")
     drawn = pd.concat([table["x"][:500] for table in tables]).astype(float)
     x = pd.DataFrame({"x": np.linspace(-6, 6, 2001)})
     fit = sm.Logit.from_formula("y ~ x + I(x ** 2)", frame.assign(y=is_ill * 1.0)).fit(disp=0)
@@ -261,9 +246,8 @@ def test_values_are_drawn_by_bayes_rule():
     x = rng.normal(size=1500)
     frame = pd.DataFrame({"x": x, "z": rng.normal(size=1500), "y": 2.0 * x + rng.normal(size=1500)})
     frame.loc[:499, "x"] = np.nan
-    (table,) = draws_for(
-        "y ~ x", frame, cc.FeatureSchema([gaussian("x"), gaussian("z"), gaussian("y", role="describe")]), 1
-    )
+    features = [gaussian("x"), gaussian("z"), gaussian("y", role="describe")]
+    _, (table,) = draws_of(frame, features, m=1, n_sweeps=2, formula="y ~ x")
     off = (table["x"] - 0.4 * table["y"]).astype(float)[:500]
     assert off.mean() == pytest.approx(0.0, abs=0.1)
     assert off.var() == pytest.approx(0.2, abs=0.06)
@@ -272,4 +256,4 @@ def test_values_are_drawn_by_bayes_rule():
 @pytest.mark.parametrize("formula", ["y", "x ~ z", "stage ~ x", "age ~ x", "y ~ x + age", "y ~ x +* z", "y ~ log(x"])
 def test_formulas_that_cannot_be_used_are_refused(formula, curved):
     with pytest.raises(InputError, match="formula"):
-        draws_for(formula, *curved[:2])
+        curved[0].multiple_imputations(curved[1], m=2, formula=formula)

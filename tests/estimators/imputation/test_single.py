@@ -4,11 +4,10 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import LEVELS, LIKELIHOODS, mixed_cohort
+from cohorts import LEVELS, LIKELIHOODS, mixed_cohort, quick_fit
 
 from clinclust import CohortWarning, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
-from clinclust.methods import PublishedMAPDP
 
 INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
 
@@ -16,7 +15,7 @@ INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
 @pytest.fixture(scope="module")
 def cohort():
     frame, schema, columns, _ = mixed_cohort(13, n=60, likelihoods=(*LIKELIHOODS, "gaussian"), missing=0.2)
-    return frame, schema, columns, PublishedMAPDP(schema, n_restarts=6, random_state=0).fit(frame)
+    return frame, schema, columns, quick_fit(frame, schema, n_restarts=6)
 
 
 def scored(frame, schema):
@@ -72,7 +71,7 @@ def test_transforms_are_undone(transform, likelihood):
         [Feature(name="x", likelihood=likelihood, transform=transform), Feature(name="y", likelihood="gaussian")]
     )
     frame = pd.DataFrame({"x": np.append(x, np.nan), "y": rng.normal(size=41)})
-    model = PublishedMAPDP(schema, n_restarts=1, init=np.zeros(41), concentration=1e-9, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, n_restarts=1, init=np.zeros(41), concentration=1e-9)
     assert model.n_clusters_ == 1
     predictive = oracles.predictive(likelihood, model.hyperparameters_["x"], z)
     assert model.impute(frame)["x"].iloc[40] == pytest.approx(INVERSE[transform](predictive.mean()), rel=1e-6)
@@ -96,7 +95,7 @@ def test_every_value_respects_the_limits_of_the_schema():
     }
     schema = FeatureSchema([Feature(name=name, **fields) for name, (fields, _) in columns.items()])
     frame = pd.DataFrame({name: values for name, (_, values) in columns.items()})
-    model = PublishedMAPDP(schema, n_restarts=2, concentration=20.0, random_state=0).fit(frame)
+    model = quick_fit(frame, schema, concentration=20.0)
     filled = model.impute(pd.DataFrame({name: [None] * 2 for name in frame}, dtype=object))
     pd.testing.assert_frame_equal(schema.validate(filled, warn=False), filled)
 
@@ -115,7 +114,7 @@ def test_described_columns_and_identifiers_stay_as_they_are():
     whole = frame.assign(who=[f"s{i}" for i in range(40)], age=np.where(np.arange(40) % 3, 50.0, np.nan), note="x")
     whole["same"] = np.where(np.arange(40) % 2, 1.0, np.nan)
     with pytest.warns(UserWarning, match="same"):
-        model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(whole)
+        model = quick_fit(whole, schema, n_restarts=3)
     with pytest.warns(CohortWarning, match=r"stay missing in age \(14\), same \(20\)") as warned:
         filled = model.impute(whole)
     assert warned[0].filename == __file__

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import schema_of
 
 import clinclust as cc
 from clinclust.errors import InputError
 
-SCHEMA = cc.FeatureSchema(
-    [cc.Feature(name="crp", likelihood="gaussian"), cc.Feature(name="falls", likelihood="poisson")]
-)
+SCHEMA = schema_of(["crp"], falls="poisson")
 
 
 def a_site(n=60, **options):
