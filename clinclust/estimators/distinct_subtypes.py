@@ -73,9 +73,10 @@ _NEAREST = 3
 _FAR = 5.5
 """Distance from which on two groups are no neighbouring slices (`distance_in`): of 400 pairs in 39 simulated cohorts of
 severities and groups, those that are one continuum at .05 have up to 4.6."""
-_LEAST_CLEAR = 0.5
-"""Least share of clear members of distinct groups. In simulated groups 3.3 SD apart, at least 72% are clear, and with a
-fifth of the values missing at least 57%; fewer in most of the kinds that nominal columns without kinds seem to have."""
+LEAST_CLEAR = 0.2
+"""Least share of clear members of distinct groups. At least 57% are clear in simulated groups 3.3 SD apart, with a fifth
+of the values missing, and 24% of benign and malignant tumours in 30 measurements; of five groups in a survey of smoking
+habits, which differ in levels of nominal columns, 0 to 35%."""
 _FEWEST_MEMBERS = 2
 """Number of subjects below which a side of a division is no subtype, but an unusual subject."""
 
@@ -133,7 +134,7 @@ class PairTests:
     def p_of_any_shape(self, first: Side, second: Side) -> float:
         """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`SHAPE_COUNTS`).
 
-        It is 1 if most members of one are not clearly of it: groups between which there are few subjects are clear.
+        It is 1 if few members of one are clearly of it: groups between which there are few subjects are clear.
         """
         if not self.are_clear(first, second):
             return 1.0
@@ -144,11 +145,11 @@ class PairTests:
         return min(p, SHAPE_COUNTS * self._begun(first, second, plan).ended().p)
 
     def are_clear(self, first: Side, second: Side) -> bool:
-        """Return whether at least half of the members of each of two groups are clearly of it, and not of the other."""
+        """Return whether enough members of each of two groups are clearly of it, and not of the other."""
         node = self.node(first, second)
         both = np.array([self.membership[node.members][:, list(side)].sum(axis=1) for side in (first, second)])
         is_clear = np.take_along_axis(both, node.halves[None], axis=0)[0] >= CLEAR * both.sum(axis=0)
-        return all(is_clear[node.halves == half].mean() >= _LEAST_CLEAR for half in (0, 1))
+        return all(is_clear[node.halves == half].mean() >= LEAST_CLEAR for half in (0, 1))
 
     @_once
     def p_of_gap(self, first: Side, second: Side) -> float:
