@@ -39,7 +39,14 @@ from clinclust.estimators.fit import (
     with_joined,
 )
 from clinclust.estimators.parameters import DISTINCT, KINDS, RULES, parameter_problems, seed_of
-from clinclust.estimators.subtype_model import SubtypeModel, cohort_of, fitted_problem, parameters_of, require_search
+from clinclust.estimators.subtype_model import (
+    CLEAR,
+    SubtypeModel,
+    cohort_of,
+    fitted_problem,
+    parameters_of,
+    require_search,
+)
 from clinclust.progress import Progress
 
 # The walk along the tree of a fit, with the test of each join; leaves that are one continuum are merged.
@@ -66,6 +73,10 @@ _NEAREST = 3
 _FAR = 5.5
 """Distance from which on two groups are no neighbouring slices (`distance_in`): of 400 pairs in 39 simulated cohorts of
 severities and groups, those that are one continuum at .05 have up to 4.6."""
+LEAST_CLEAR = 0.2
+"""Least share of clear members of distinct groups. At least 57% are clear in simulated groups 3.3 SD apart, with a fifth
+of the values missing, and 24% of benign and malignant tumours in 30 measurements; of five groups in a survey of smoking
+habits, which differ in levels of nominal columns, 0 to 35%."""
 _FEWEST_MEMBERS = 2
 """Number of subjects below which a side of a division is no subtype, but an unusual subject."""
 
@@ -90,6 +101,7 @@ class PairTests:
     def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: nodes.DrawPlan, seed: int) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
+        self.membership = fit.cluster_membership_[self.problem.cohort.order]
         self.plan, self.seed = plan, seed
         self.discrete = nodes.is_discrete(self.problem.cohort)
         self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
@@ -120,12 +132,24 @@ class PairTests:
 
     @_once
     def p_of_any_shape(self, first: Side, second: Side) -> float:
-        """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`SHAPE_COUNTS`)."""
+        """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`SHAPE_COUNTS`).
+
+        It is 1 if few members of one are clearly of it: groups between which there are few subjects are clear.
+        """
+        if not self.are_clear(first, second):
+            return 1.0
         p = self.p_of_gap(first, second)
         if p < DISTINCT_LEVEL:
             return p
         plan = replace(self.plan, significance_level=DISTINCT_LEVEL / SHAPE_COUNTS, any_shape=True)
         return min(p, SHAPE_COUNTS * self._begun(first, second, plan).ended().p)
+
+    def are_clear(self, first: Side, second: Side) -> bool:
+        """Return whether enough members of each of two groups are clearly of it, and not of the other."""
+        node = self.node(first, second)
+        both = np.array([self.membership[node.members][:, list(side)].sum(axis=1) for side in (first, second)])
+        is_clear = np.take_along_axis(both, node.halves[None], axis=0)[0] >= CLEAR * both.sum(axis=0)
+        return all(is_clear[node.halves == half].mean() >= LEAST_CLEAR for half in (0, 1))
 
     @_once
     def p_of_gap(self, first: Side, second: Side) -> float:

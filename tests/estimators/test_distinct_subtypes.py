@@ -46,6 +46,52 @@ def test_three_groups_are_three_subtypes_however_finely_the_fit_slices_them(thre
     assert adjusted_rand_index(distinct.labels, groups) > 0.95 > adjusted_rand_index(model.labels_, groups)
 
 
+def half_at_12_years(seed, n=240):
+    """Return measurements with a common factor, one of which is years at school: half of the people have 12."""
+    rng = np.random.default_rng(seed)
+    values = 0.5 * rng.normal(size=(n, 1)) + np.sqrt(0.75) * rng.normal(size=(n, 6))
+    values[:, 0] = np.where(np.abs(values[:, 0]) < 0.69, 12.0, np.round(12.0 + 2.6 * values[:, 0]))
+    return pd.DataFrame(values, columns=["school", *"bcdef"])
+
+
+@pytest.mark.parametrize("seed", few([1, 2, 5, 6, 7], 2))
+def test_a_value_that_half_of_the_people_have_makes_no_subtype(seed):
+    """The division is in the tree alone, and the main axis of draws hides it: it is begun in them too."""
+    frame = half_at_12_years(seed)
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    assert MAPDP(schema, random_state=seed, progress=False).fit(frame).n_clusters_ == 1
+
+
+def answers_that_depend_on_one_another(seed, n=500):
+    """Return ten nominal answers, each of which depends on another one alone."""
+    rng = np.random.default_rng(seed)
+    answers = [rng.integers(3, size=n)]
+    for place in range(1, 10):
+        of_other = rng.normal(0.0, 1.2, (3, 3))[answers[rng.integers(place)]]
+        answers.append((of_other + rng.gumbel(size=(n, 3))).argmax(axis=1))
+    return pd.DataFrame({f"answer {place}": [f"level {code}" for code in codes] for place, codes in enumerate(answers)})
+
+
+@pytest.mark.parametrize("seed", few(range(6), 1))
+def test_nominal_columns_that_depend_on_one_another_make_no_kinds(seed):
+    frame = answers_that_depend_on_one_another(seed)
+    levels = ("level 0", "level 1", "level 2")
+    schema = FeatureSchema([Feature(name=name, likelihood="categorical", levels=levels) for name in frame])
+    model = MAPDP(schema, random_state=seed, progress=False).fit(frame)
+    assert len(np.unique(model.kinds_)) == 1
+
+
+@pytest.mark.simulation
+def test_members_of_distinct_groups_are_clearly_of_theirs(three):
+    model, *_, distinct = three
+    sides = distinct.joins.loc[distinct.joins["distinct"], ["first", "second"]]
+    for first, second in sides.itertuples(index=False):
+        shares = [model.membership_[:, np.array(side) - 1].sum(axis=1) for side in (first, second)]
+        for side, own, other in ((first, *shares), (second, *shares[::-1])):
+            members = np.isin(model.labels_ + 1, side)
+            assert (own >= 0.95 * (own + other))[members].mean() >= 0.2
+
+
 def curved_cohort(seed, n=240):
     """Return (values, severity): six features that bend along one severity."""
     rng = np.random.default_rng(seed)

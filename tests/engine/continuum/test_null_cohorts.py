@@ -1,5 +1,7 @@
 """Cohorts drawn from one population: margins, missing values, correlations, and what they do not depend on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,10 +9,13 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, schema_of
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem_of
+from scipy.special import rel_entr
 from scipy.stats import ks_2samp
 
+from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.null_cohorts import (
     correlations,
+    mutual_information,
     nearest_correlation,
     one_population,
     standard_normals,
@@ -164,3 +169,59 @@ def test_products_of_normal_draws_do_not_depend_on_the_order_of_their_sums():
     factor = np.rint(np.linalg.cholesky(correlation) * 2**20) / 2**20
     backwards = sum(normals[:, [place]] * factor[:, place] for place in reversed(range(60)))
     assert (with_correlation(normals, correlation) == backwards).all()
+
+
+# --- nominal columns ----------------------------------------------------------------------------------------------
+
+
+def chain(seed, n, missing=0.0):
+    """Return a measurement, and nominal columns each of which depends on the one before alone."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(size=n)
+    columns = [np.digitize(age + 0.5 * rng.normal(size=n), [-0.5, 0.5])]
+    for _ in range(3):
+        columns.append(np.where(rng.random(n) < 0.7, np.array([2, 0, 1])[columns[-1]], rng.integers(3, size=n)))
+    frame = pd.DataFrame({"age": age, **{f"c{place}": column for place, column in enumerate(columns)}})
+    nominal = [Feature(name=f"c{place}", likelihood="categorical", levels=("0", "1", "2")) for place in range(4)]
+    texts = frame.astype({feature.name: str for feature in nominal}).mask(rng.random(frame.shape) < missing)
+    return problem_of(texts, FeatureSchema([Feature(name="age", likelihood="gaussian"), *nominal]))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_nominal_column_is_drawn_given_the_column_it_depends_on(missing):
+    part = chain(0, 1000, missing)
+    of, columns = population(part), columns_of(part)
+    age = next(place for place, column in enumerate(columns) if len(np.unique(column)) > 5)
+    parents = {column.place: column.parent for column in of.nominal}
+    assert sorted(parents) == [place for place in range(5) if place != age]
+    assert list(parents.values()).count(age) == 1
+    assert len(set(parents.values())) == 4  # a chain
+
+    def farthest(population):
+        """Return the largest difference between the shares of levels, given the parent, in draws and in the cohort."""
+        draws = [columns_of(population.draw(np.random.default_rng(seed))[0]) for seed in range(20)]
+        pairs = [pair for pair in parents.items() if age not in pair]
+        of_draws = [np.mean([table_of(draw[one], draw[two]) for draw in draws], axis=0) for one, two in pairs]
+        return max(
+            np.abs(drawn - table_of(columns[one], columns[two])).max()
+            for drawn, (one, two) in zip(of_draws, pairs, strict=True)
+        )
+
+    assert farthest(of) < 0.06
+    assert farthest(replace(of, nominal=())) > 0.2
+
+
+def table_of(first, second):
+    """Return the share of each level of the first column at each level of the second one."""
+    seen = ~np.isnan(first) & ~np.isnan(second)
+    return pd.crosstab(first[seen], second[seen], normalize="columns").to_numpy()
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), min_size=1, max_size=40))
+def test_mutual_information_is_that_of_its_definition(pairs):
+    first, second = np.array(pairs).T
+    both = (first >= 0) & (second >= 0)
+    joint = pd.crosstab(first[both], second[both], normalize="all").to_numpy() if both.any() else np.ones((1, 1))
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    chance = np.prod(np.array(joint.shape) - 1) / (2 * max(both.sum(), 1))
+    assert mutual_information(first, second) == pytest.approx(rel_entr(joint, independent).sum() - chance, abs=1e-12)

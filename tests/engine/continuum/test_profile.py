@@ -101,7 +101,8 @@ def test_the_subjects_of_a_node_gain_as_much_as_by_its_halves():
     groups = groups[problem.cohort.order]
     scores = one_population(problem, rng).scores
     for halves in (groups, np.zeros(120, dtype=np.int64), np.ones(120, dtype=np.int64)):
-        gains, _ = module._of_subjects(problem, scores, halves, 3)
+        (gains, _), clusters = module._of_subjects(problem, scores, halves, 3)
+        assert (clusters is not None) == (halves is groups)
         assert gains[0] == pytest.approx(
             max(best_division(problem).gain, best_division(problem, halves).gain if halves is groups else 0.0)
         )
