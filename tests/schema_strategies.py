@@ -87,7 +87,8 @@ def modelled(draw, likelihood):
 def row_choices(draw):
     """Which rows a schema takes; often all."""
     texts_in_quotes = texts.filter(lambda text: "'" not in text).map("visit == '{}'".format)
-    fields = {"where": draw(st.none() | texts_in_quotes), "one_row_per": draw(st.none() | texts)}
+    fields = {name: draw(st.none() | texts) for name in ("one_row_per", draw(st.sampled_from(["draw_by", "count"])))}
+    fields["where"] = draw(st.none() | texts_in_quotes)
     if fields["one_row_per"] is not None:
         fields |= {"keep": draw(st.sampled_from(["first", "last"])), "by": draw(st.none() | texts)}
         if draw(st.booleans()):

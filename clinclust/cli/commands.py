@@ -257,6 +257,9 @@ class RowOptions(Options, title="choosing rows and columns"):
     dates: Literal["day-first", "month-first"] | None = option()
     visit_time: str | None = option(None, "COLUMN", name="time", parameter="time")
     summarise: tuple[str, ...] = option((), "COLUMN=mean,slope", action="append")
+    draw_by: str | None = option(None, "COLUMN")
+    draw: int = option(1, "N")
+    count: str | None = option(None, "COLUMN")
     rows: str | None = option(None, "FIRST-LAST")
 
 

@@ -157,15 +157,15 @@ def read_table_of_schema(options: commands.TableOptions, schema: FeatureSchema, 
     return read_table(options, rows, why=f"as {name} says", repair=repair)
 
 
-def read_table_of_model(options: commands.ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
-    """Return the table with the rows of the options, or of the fit; with spreadsheet rows only if `of_sheet`."""
-    rows, fitted = read_choice(options), model.schema_.rows
+def read_table_of_model(options: commands.ModelOptions, model: MAPDP, fitted: RowChoice | None = None) -> pd.DataFrame:
+    """Return the table with the rows of the options, or of the fit, or what of these is `fitted` to this table."""
+    rows, fitted = read_choice(options), model.schema_.rows if fitted is None else fitted
     if options.all_rows:
         if set(rows.as_dict()) - {"rows"}:
             raise InputError(f"--all-rows takes all rows, and other options take {rows.in_words()}: give one of them")
         rows = RowChoice(rows=rows.rows)
     else:
-        rows = rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
+        rows = rows.completed_by(fitted)
     return read_table(options, rows, why="as for the fit (--all-rows takes all)", repair=_MESSAGES["rows_of_fit"])
 
 
@@ -187,15 +187,15 @@ def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame
 
     Spreadsheet rows of the fit apply only if they hold its subjects in this table too.
     """
-    fitted = model.schema_.rows.rows
-    rows_apply = fitted is None or options.rows is not None or options.all_rows
+    fitted = model.schema_.rows.of_new_subjects
+    rows_apply = fitted.rows is None or options.rows is not None or options.all_rows
     with warnings.catch_warnings(), suppress(InputError):
         warnings.simplefilter("ignore")  # the table is read again below, with its warnings
         rows_apply = rows_apply or rows_of_the_fit(model.fit_, read_table_of_model(options, model)) is not None
-    frame = read_table_of_model(options, model, of_sheet=rows_apply)
+    frame = read_table_of_model(options, model, fitted if rows_apply else fitted.by_values or RowChoice())
     if rows_apply:
         return frame
-    warn(_MESSAGES["other_rows"].format(table=options.table, fitted=fitted))
+    warn(_MESSAGES["other_rows"].format(table=options.table, fitted=fitted.rows))
     return frame
 
 

@@ -522,7 +522,7 @@ class Rule:
 def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
     """Return whether a number of rows left out is small, or gives one by subtraction from the rows of the table."""
     numbers = [counts.not_meeting, counts.unknown, counts.not_meeting - counts.unknown]
-    numbers += [counts.further, counts.outside, counts.taken - n_subjects]
+    numbers += [counts.further, counts.outside, counts.not_drawn, counts.repeated, counts.taken - n_subjects]
     return any(Rule(threshold).may_be_sensitive(number, number) for number in numbers)
 
 

@@ -156,7 +156,9 @@ _SHOWN, _ROWS_SHOWN = 3, 5
 
 
 def copied_rows(frame: pd.DataFrame, names: Sequence[str]) -> Whole | None:
-    """Return the first row equal to each row in these columns, int64 (N,); None if chance explains the copies."""
+    """Return the first row equal to each row in these columns, int64 (N,); None if chance or counts explain copies."""
+    if (rows := rows_taken(frame)) is not None and rows.counts.repeated:
+        return None
     # Products with random numbers, so that sums of the hashes of the same few values differ between columns.
     factors = np.random.default_rng(0).integers(2**64, size=len(names), dtype=np.uint64)
     total = np.zeros(len(frame), dtype=np.uint64)
@@ -200,10 +202,14 @@ def warn_of_rows(frame: pd.DataFrame, names: Sequence[str]) -> None:
 def warn_of_other_rows(schema: FeatureSchema, table: object) -> None:
     """Warn if new subjects were read with another choice of rows than the cohort."""
     rows = rows_taken(table) if isinstance(table, pd.DataFrame) else None
-    fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
-    if rows is None or fitted is None or (rows.choice.follows(fitted) and rows.choice.trends == fitted.trends):
+    # The rows of a sheet are those of one table, and say nothing of another.
+    fitted = schema.rows.of_new_subjects.by_values
+    if rows is None or fitted is None:
         return
-    what = "other_trends" if rows.choice.follows(fitted) else "other_rows_of_model"
+    is_followed = rows.choice.of_new_subjects.follows(fitted)
+    if is_followed and rows.choice.trends == fitted.trends:
+        return
+    what = "other_trends" if is_followed else "other_rows_of_model"
     warn(limited(say(what, rows=schema.rows.in_words(), choice=rows.choice.in_words())))
 
 

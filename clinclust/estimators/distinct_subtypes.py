@@ -74,8 +74,8 @@ _FAR = 5.5
 """Distance from which on two groups are no neighbouring slices (`distance_in`): of 400 pairs in 39 simulated cohorts of
 severities and groups, those that are one continuum at .05 have up to 4.6."""
 LEAST_CLEAR = 0.2
-"""Least share of clear members of distinct groups. At least 57% are clear in simulated groups 3.3 SD apart, with a fifth
-of the values missing, and 24% of benign and malignant tumours in 30 measurements; of five groups in a survey of smoking
+"""Least share of clear members of distinct groups. Of simulated groups 3.3 SD apart, with a fifth of values missing, at
+least 57% are clear, of benign and malignant tumours in 30 measurements 24%, and of five groups in a survey of smoking
 habits, which differ in levels of nominal columns, 0 to 35%."""
 _FEWEST_MEMBERS = 2
 """Number of subjects below which a side of a division is no subtype, but an unusual subject."""

@@ -745,6 +745,9 @@ def read_cohort(
     time: str | None = None,
     summarise: Mapping[str, Sequence[str]] | None = None,
     trends: Mapping[str, Mapping[str, Any]] | None = None,
+    draw_by: str | None = None,
+    draw: int = 1,
+    count: str | None = None,
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of SPSS, Stata or SAS.
 
@@ -786,6 +789,11 @@ def read_cohort(
     trends : dict, optional
         The mean lines and variances of a cohort, to summarise new subjects by them: ``read_cohort(new,
         **model.schema_.rows.as_dict())``. By default they are estimated.
+    draw_by, draw : str, int, optional
+        Column of sampling weights: rows are drawn in proportion to them, and represent the population as a simple
+        random sample does. Another number is another draw.
+    count : str, optional
+        Column that says how many people each row represents, as in a table of groups: each is repeated as often.
 
     Returns
     -------
@@ -819,7 +827,7 @@ def read_cohort(
     """
     path = Path(path)
     check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, summarise, trends)
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, summarise, trends, draw_by, draw, count)
     refuse(choice.problems())
     with naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, reduce
 from numbers import Real
 from typing import Any, ClassVar, TypeAlias, cast
@@ -386,8 +386,7 @@ class Findings:
         counts, n_subjects = self.row_counts, len(self.cohort.table)
         if counts is None:
             return {}
-        numbers = {name: getattr(counts, name) for name in ("in_table", "outside", "not_meeting", "further", "unknown")}
-        return {**numbers, "after": counts.taken - n_subjects}
+        return {**asdict(counts), "after": counts.taken - n_subjects}
 
     # What follows from these, and is printed of all findings alike.
 

@@ -18,7 +18,7 @@ from scored import few, scored
 
 from clinclust import MAPDP, FeatureSchema
 from clinclust.files import tables as formats
-from clinclust.files.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice, RowCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace.*")  # Dask calls what pandas is to change
 
@@ -183,7 +183,7 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits,
     run(FIT_VISITS, "--where", where, *shlex.split(CHOICE)[2:])
     counts = json.loads(Path("out/model.json").read_text(encoding="utf-8"))["fit"]["row_counts_"]
     n = len(visits)
-    assert counts == {"in_table": 120, "not_meeting": 120 - 2 * n, "unknown": 0, "further": n, "outside": 0}
+    assert RowCounts(**counts) == RowCounts(120, not_meeting=120 - 2 * n, further=n)
     texts = texts_of("out")
     for name in ("Methods", "page", "Summary"):
         _, _, sentence = texts[name].partition("Of 120 rows of the table, ")
@@ -239,6 +239,28 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
     other = "--where \"visit == 'month 12'\""
     assert RowChoice("visit == 'month 12'").in_words() in run(f"assign visits.csv --model out --out z.csv {other}").err
     must_refuse(f"assign visits.csv --model out --out x2.csv --all-rows {other}", naming="--all-rows visit == 'month")
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.errors.CohortWarning")
+def test_a_fit_of_rows_drawn_by_weight_says_so_and_assigns_everybody(here, run, must_refuse, whole_reports):
+    weights = np.repeat([5.0, 20.0], [60, 20])
+    cohort(80).assign(WTMEC2YR=weights, who=range(80)).to_csv("survey.csv", index=False)
+    err = run(f"start survey.csv {QUICK} --draw-by WTMEC2YR --out out").err
+    model = MAPDP.load("out")
+    n = len(model.labels_)
+    assert f"{n} of 80 rows are drawn in proportion to 'WTMEC2YR'" in err
+    assert 20 < n < 50
+    texts = texts_of("out")
+    assert f"rows drawn in proportion to WTMEC2YR (draw 1) ({80 - n} not drawn)" in texts["Methods"]
+    assert "as a simple random sample does (Hinkins" in texts["Methods"]
+    run("table survey.csv --model out --out table.xlsx")  # of the same rows
+    (note,) = run("table survey.csv --model out --draw-by WTMEC2YR --out again.xlsx").err.notes
+    assert "are drawn" in note
+    other = run("table survey.csv --model out --draw-by WTMEC2YR --draw 2 --out no.xlsx", code=2).err
+    assert "(draw 1)" in other.splitlines()[-1]
+    assert "drawn" not in run("assign survey.csv --model out --out all.csv --unseen missing").err
+    assert len(pd.read_csv("all.csv")) == 80
+    must_refuse("draft survey.csv --draw-by who --count who --out x.yaml", naming="--draw-by --count")
 
 
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):

@@ -155,8 +155,7 @@ def test_a_table_of_groups_says_so_and_how_to_get_one_row_for_each_person(typed)
     with pytest.warns(CohortWarning, match="ROWS ARE NOT PATIENTS: each row is a group of people"):
         schema = draft_schema(table)
     assert schema["Freq"].role == "ignore"
-    people = eval(in_options(schema.comments["Freq"]).split("person: ")[1], {"frame": table})
-    assert (list(people), len(people)) == (["a", "b", "c"], table["Freq"].astype(int).sum())
+    assert "--count Freq takes each row as often" in in_options(schema.comments["Freq"])
     assert draft_schema(pd.concat([table, table]))["Freq"].role == "cluster"
 
 

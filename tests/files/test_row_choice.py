@@ -1,17 +1,20 @@
 """Rows are chosen as the user says, and what is left out is told; one row for each subject."""
 
 import warnings
+from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pytest
 from cases import cases_beside
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import optimize, stats
 from test_conditions import CLEAR, DATES, VISITS
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.row_choice import repeated_subjects
+from clinclust.files.row_choice import RowChoice, RowCounts, repeated_subjects, rows_taken
 
 
 def write(folder, frame=VISITS):
@@ -135,10 +138,7 @@ def test_a_condition_that_keeps_no_row_says_why(tmp_path, condition, words):
 def test_rows_are_counted_by_reason(tmp_path):
     path = written(tmp_path, id=list("aabbc"), age=["10", "61", "62", "", "63"])
     frame, told = told_of(path, where="age > 50", one_row_per="id")
-    assert frame.attrs["rows_taken"] == {
-        "choice": {"where": "age > 50", "one_row_per": "id"},
-        "counts": {"in_table": 5, "not_meeting": 2, "unknown": 1, "further": 0, "outside": 0},
-    }
+    assert rows_taken(frame) == (RowChoice("age > 50", "id"), RowCounts(5, not_meeting=2, unknown=1))
     _, told = told_of(path, where="age != 61")
     assert "1 rows are left out because their cells in 'age' are empty" in " ".join(told)
 
@@ -160,3 +160,49 @@ def test_subjects_that_differ_by_case_or_spaces_are_told(tmp_path):
     assert "differ only" not in " ".join(
         told_of(written(tmp_path, id=list("aab"), age=["1", "2", "3"]), one_row_per="id")[1]
     )
+
+
+# Rows that represent more or fewer people than one.
+
+
+def write_weights(folder, weights):
+    return write(folder, pd.DataFrame({"id": range(len(weights)), "w": weights}))
+
+
+def draws(path, n, **options):
+    return [set(read_cohort(path, draw_by="w", draw=draw, **options)["id"].astype(int)) for draw in range(1, n + 1)]
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.errors.CohortWarning")
+def test_rows_are_drawn_in_proportion_to_their_weights_but_for_the_largest(tmp_path):
+    weights = np.array([*range(20), 60.0])
+    cut = optimize.brentq(lambda cut: np.maximum(weights - cut, 0.0).sum() - 0.02 * weights.sum(), 0.0, 60.0)
+    counts = Counter(row for rows in draws(write_weights(tmp_path, weights), 400) for row in rows)
+    for row, expected in enumerate(np.minimum(weights / cut, 1.0)):
+        assert stats.binomtest(counts[row], 400, expected).pvalue > 0.001
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.errors.CohortWarning")
+def test_the_same_rows_are_drawn_in_any_order_and_all_of_equal_weight(tmp_path):
+    weights = np.random.default_rng(0).lognormal(0, 0.6, 400).round(6)
+    frame = pd.DataFrame({"id": range(400), "w": weights})
+    first, second = draws(write(tmp_path, frame), 2)
+    assert draws(write(tmp_path, frame[::-1]), 1) == [first] != [second]
+    assert 80 < len(first) < 200
+    assert draws(write(tmp_path, frame.assign(w=2.5)), 1) == [set(range(400))]
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.errors.CohortWarning")
+def test_a_row_that_stands_for_several_people_is_taken_as_often(tmp_path):
+    people = pd.DataFrame({"sex": list("ffmmmm"), "age": ["1", "2", "2", "2", "2", "2"]})
+    counted = people.value_counts(sort=False).reset_index(name="n")
+    frame, told = told_of(write(tmp_path, pd.concat([counted, counted.assign(n=0)])), count="n")
+    assert frame.to_dict("list") == people.to_dict("list")
+    assert told == ["6 rows represent 6 people, as 'n' says"]
+    assert rows_taken(frame).counts == RowCounts(6, not_drawn=3, repeated=3)
+
+
+@pytest.mark.parametrize(("cells", "option", "words"), cases_beside(__file__, "no_weights"))
+def test_weights_that_are_none_are_refused_with_their_rows(tmp_path, cells, option, words):
+    with pytest.raises(InputError, match=words):
+        read_cohort(write_weights(tmp_path, cells), **{option: "w"})
