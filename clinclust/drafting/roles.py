@@ -264,7 +264,8 @@ def visits(draft: DraftedColumn, table: Table) -> Role | None:
     column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:
         n_most = subjects.counts.max(initial=0)
-        is_visit = 2 <= n_most <= len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
+        is_visit = 2 <= n_most <= len(column.texts) <= min(_LIMITS.most_visits, column.n_observed // 2)
+        is_visit = is_visit and _tells_apart(subjects, column)  # and its values recur, as measurements of few do not
         steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
         steps = steps[np.isfinite(steps)]
         is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
@@ -555,7 +556,7 @@ def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
 
 
 def find_later_measurements(table: Table) -> dict[str, str]:
-    """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`.
+    """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
     The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
     one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
@@ -565,6 +566,9 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     called = list[tuple[DraftedColumn, tuple[str, ...], bool]]()
     for item in table.drafted:
         words = item.column.words
+        prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
+        if prefix and words[0] not in base | after and len(words[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
+            words = [prefix, words[0].removeprefix(prefix), *words[1:]]
         stem = tuple(word for word in words if not word.isdigit() and word not in base | after)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
         if stem and (is_visit_0 or not base.isdisjoint(words)):

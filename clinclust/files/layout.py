@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,6 +235,10 @@ def _below_titles(rows: Sequence[Row], merged: Areas) -> int:
     column, of the names of rows, may lack a name if the others clearly have one.
     """
     width = len(set().union(*(texts for _, texts in rows)))
+    # Labels, descriptions and types of columns, as cBioPortal writes them: the rows above the names begin with #.
+    remarks = list(takewhile(lambda row: row[1].get(1, "").startswith("#"), rows))
+    if 1 < len(remarks) < len(rows) and len(remarks[-1][1]) <= len(remarks[-2][1]):
+        return len(remarks)
     for at, (number, names) in enumerate(rows):
         if _join_two_rows(rows, at, merged) is not None:
             return at

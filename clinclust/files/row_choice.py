@@ -688,7 +688,7 @@ _MOST_COPIES = 10_000_000
 def _draw_rows(reader: conditions.Reader, choice: RowChoice) -> tuple[NDArray[np.intp], list[str]]:
     """Return the places of the rows that are drawn by weight, or of each as often as its count says, and remarks."""
     is_counted, cells = choice.count is not None, reader.cells(str(choice.count or choice.draw_by))
-    numbers, remarks = _read_numbers(cells, "whole numbers of people" if is_counted else "weights")
+    numbers, remarks = _read_numbers(cells, needed="whole numbers of people" if is_counted else "weights")
     faults = {"no_weights": ~(numbers >= 0.0), "parts_of_people": is_counted & (numbers % 1.0 != 0.0)}
     for fault, wrong in faults.items():
         if wrong.any():
