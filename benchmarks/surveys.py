@@ -32,7 +32,7 @@ Cohort = tuple[pd.DataFrame, float]
 """A table, and the share of people whom the best rule of assignment places wrongly; NaN without classes."""
 
 RESULTS = Path(__file__).parent / "results" / "surveys.md"
-N_SUBJECTS = (500, 1500)
+N_SUBJECTS = (500, 2000)
 _SCHOOL = (0.01, 0.03, 0.06, 0.10, 0.17, 0.25, 0.72, 0.78, 0.86, 0.89, 0.95, 0.97)
 """Shares of people with fewer than 7, 8, ... 18 years at school."""
 _STRENGTH = 0.9  # SD of the effects of one answer on the log odds of another
@@ -150,7 +150,7 @@ def table(rows: pd.DataFrame) -> str:
 def main() -> None:
     """Fit the tables, print the rates and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cohorts", type=int, default=4, help="cohorts of each kind and size")
+    parser.add_argument("--cohorts", type=int, default=4, help="cohorts of each kind; a third of 2,000 people")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="an existing folder for the rows of each kind, to go on from later")
     parser.add_argument("--write", action="store_true", help="write the page, instead of printing it only")
@@ -162,7 +162,7 @@ def main() -> None:
         [
             "# How often survey tables are divided",
             "",
-            f"{options.cohorts} tables of each kind and size, fitted with the default settings. {about}",
+            f"{options.cohorts} tables of each kind, a third of 2,000 people, fitted with the default settings. {about}",
             "",
             table(rows),
             "",

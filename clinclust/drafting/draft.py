@@ -67,7 +67,7 @@ def _by_noted_levels(column: Column) -> Proposal:
     """Return the proposal for a column, without its missing codes, by the values that the file lists.
 
     Other values become levels, unless they are more than the listed ones. Levels are called by their labels, or by
-    their codes if a label is that of another level or its code.
+    their codes if a label is the code of another level.
     """
     notes = column.notes
     codes, labels = [code for code, _ in notes.levels], [plain_text(label) or code for code, label in notes.levels]
@@ -95,8 +95,9 @@ def _by_noted_levels(column: Column) -> Proposal:
         order = by_code or list(range(n_listed))
     if strangers:
         order = by_number if order is not None and order == by_code else None
-    texts = labels if len({*labels}) == len(labels) else codes
-    if any(label in codes and label != code for code, label in zip(codes, labels, strict=True)):
+    pairs = [*zip(codes, labels, strict=True)]
+    texts = [f"{label} ({code})" if labels.count(label) > 1 else label for code, label in pairs]
+    if len({*texts}) < len(texts) or any(label in codes and label != code for code, label in pairs):
         texts = codes
     meant |= {text: place for place, text in enumerate(strangers, start=n_listed)}
     are_many = len(codes) > MOST_TEXTS  # then those that the column holds

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.ndimage import gaussian_filter, label
-from scipy.special import ndtr, ndtri
-from scipy.stats import entropy
+from scipy.special import entr, ndtr, ndtri
 
 from clinclust.arrays import Array, Labels, Whole, mid_ranks
 from clinclust.engine.kernels.modes import dip
@@ -307,7 +306,8 @@ def mutual_information(first: Whole, second: Whole) -> float:
     counts = np.bincount(np.ravel_multi_index((first[both], second[both]), shape), minlength=shape[0] * shape[1])
     of_each = [counts.reshape(shape).sum(axis=axis) for axis in (0, 1)]
     chance = np.prod([float((sizes > 0).sum() - 1) for sizes in of_each]) / (2.0 * both.sum())
-    return float(sum(map(entropy, of_each)) - entropy(counts) - chance)
+    entropies = [float(entr(sizes / both.sum()).sum()) for sizes in (*of_each, counts)]
+    return entropies[0] + entropies[1] - entropies[2] - float(chance)
 
 
 @dataclass(frozen=True)
