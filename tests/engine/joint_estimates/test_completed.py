@@ -67,7 +67,10 @@ def test_its_joint_is_that_of_the_table_with_the_values_filled(power, coarsening
 def test_nothing_filled_is_the_same_problem():
     frame = cohort()
     problem = pose(SCHEMA.validate(frame), SCHEMA, None, 3.0)
-    assert completed(problem, np.full((N, len(SCHEMA)), np.nan)) is problem
+    same = completed(problem, np.full((N, len(SCHEMA)), np.nan)).cohort
+    assert same.log_base == problem.cohort.log_base
+    for array, before in zip(same.arrays, problem.cohort.arrays, strict=True):
+        np.testing.assert_array_equal(array, before)
 
 
 def test_what_is_not_filled_stays_missing():
