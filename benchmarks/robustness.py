@@ -24,7 +24,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.joint_estimates.resolution import ResolutionStep, at_coarsening
+from clinclust.engine.joint_estimates.resolution import ResolutionStep
 from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
@@ -74,7 +74,7 @@ def plateau(steps: list[ResolutionStep]) -> np.ndarray:
 def log_likelihood(step: ResolutionStep) -> float:
     """Return the sum of the log marginals and log base measures of the partition of a step at coarsening 1."""
     partition = step.problem.partition(step.labels)
-    in_full, prior = (log_joint(at_coarsening(step.problem, coarsening), partition) for coarsening in (1.0, 0.0))
+    in_full, prior = (log_joint(step.problem.under(coarsening=coarsening), partition) for coarsening in (1.0, 0.0))
     return in_full - prior
 
 

@@ -162,7 +162,7 @@ def main() -> None:
         [
             "# How often survey tables are divided",
             "",
-            f"{options.cohorts} tables of each kind, a third of 2,000 people, fitted with the default settings. {about}",
+            f"{options.cohorts} tables of each kind, a third of 2,000 people, fitted as by default. {about}",
             "",
             table(rows),
             "",

@@ -14,7 +14,7 @@ from clinclust.arguments import accepting
 from clinclust.arrays import Array, Code, Labels, RandomState
 from clinclust.engine.continuum import null_cohorts
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.problem import Clusters, log_predictives
+from clinclust.engine.problem.problem import Clusters, log_predictives, log_predictives_of
 from clinclust.errors import on_one_line
 from clinclust.estimators.fit import FEW_SUBJECTS, Fit
 from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of, fitted_problem, require_search
@@ -216,8 +216,9 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
         theta, sums = clusters.of_feature(index)
         statistics = likelihood.statistics(values) * (is_member & clusters.included[index])[:, None]
         posteriors = likelihood.prior.posterior(theta[None, :], sums[reference] - statistics)
-        columns.append(_Column(likelihood, theta, posteriors))
-        terms.append(np.where(np.isnan(values), np.nan, columns[-1].score(values, columns[-1].posteriors)))
+        columns.append((likelihood, theta, posteriors))
+        logs = log_predictives_of(likelihood, values[:, None], posteriors, theta)
+        terms.append(np.where(np.isnan(values), np.nan, logs))
     of_features = pd.DataFrame(terms).T
     medians = of_features.groupby(reference).transform("median")
     below = (medians - of_features).fillna(0.0).sum(axis=1).to_numpy()
@@ -239,18 +240,8 @@ def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame
     return table.sort_values(["p", "log_density"], kind="stable")
 
 
-class _Column(NamedTuple):
-    """A feature on the encoded scale, and its posteriors (N, P) in the cluster of each subject without the subject."""
-
-    likelihood: Likelihood
-    theta: Array
-    posteriors: Array
-
-    def score(self, values: Array, posteriors: Array) -> Array:
-        """Return the log predictives of values (n,), float64 (n,)."""
-        prior, statistics = self.likelihood.prior, self.likelihood.statistics(values)
-        rise = prior.log_normalizer(prior.posterior(posteriors, statistics)) - prior.log_normalizer(posteriors)
-        return np.asarray(rise + self.likelihood.log_base_measure(values, self.theta))
+_Column = tuple[Likelihood, Array, Array]
+"""A feature's likelihood, prior, and posteriors (N, P) in the cluster of each subject without the subject."""
 
 
 def _compare_with_draws(
@@ -263,10 +254,10 @@ def _compare_with_draws(
         drawn = np.zeros(min(max(n_drawn, _LEAST_AT_ONCE), _MOST_AT_ONCE, n_draws - n_drawn))
         n_drawn += drawn.size
         for place in np.flatnonzero(~np.isnan(terms)).tolist():
-            posterior = columns[place].posteriors[subject]
-            values = columns[place].likelihood.draw(posterior, drawn.size, rng)
+            likelihood, theta, posteriors = columns[place]
+            values = likelihood.draw(posteriors[subject], drawn.size, rng)
             different, places = np.unique(values, return_inverse=True)  # of few levels
-            of_feature = columns[place].score(different, posterior[None, :])[places]
+            of_feature = log_predictives_of(likelihood, different[:, None], posteriors[[subject]], theta)[places]
             sums[place] += of_feature.sum()
             drawn += of_feature
         n_lower += int((drawn <= np.nansum(terms) + 1e-9).sum())

@@ -100,7 +100,6 @@ class SubtypeMixture:
 
     @property
     def _is_in_order(self) -> bool:
-        """Whether each subtype is the cluster of the same number."""
         return np.array_equal(self.subtype_of, np.arange(self.subtype_of.size))
 
 

@@ -128,7 +128,7 @@ def adjusted(cohort: Prepared, settings: Settings, plan: SearchPlan) -> Prepared
     def search_adjusted(frame: pd.DataFrame) -> tuple[Labels, float]:
         result = search(pose_for(settings, frame, cohort.schema), short)
         labels = result.problem.cohort.in_table_order(result.winner.labels)
-        whole = replace(result.problem, model=result.problem.model._replace(coarsening=1.0))
+        whole = result.problem.under(coarsening=1.0)
         return labels, joint.log_joint(whole, whole.partition(result.winner.labels))
 
     adjustment = estimate_adjustment(cohort.frame, cohort.schema, search_adjusted)
@@ -227,7 +227,6 @@ def search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes, with the block weights of the problem."""
     branch = np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,))
     if plan.fill_modes:
         return _best_of(problem, settle.run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
@@ -271,7 +270,7 @@ def _search_under(
     found: list[RestartResult] | None = None,
 ) -> SearchResult:
     """Search from an initial concentration, or on from `found`."""
-    problem = replace(problem, model=problem.model._replace(concentration=concentration))
+    problem = problem.under(concentration=concentration)
     search = partial(_restarts, plan)
     restarts = search(problem, starts) if found is None else resolution.carry_on(problem, found, starts, search)
     if plan.choose_hyperparameters:
@@ -293,12 +292,12 @@ def _cross_validated(
     """Return one row per concentration: mean held-out log density, and mean number of clusters over the folds."""
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
-    n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
-    for training, held_out in resolution.deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
+    folds = resolution.deal_folds(problem.cohort.n_subjects, N_FOLDS, rng)
+    for fold, (training, held_out) in enumerate(folds, start=1):
         part, part_starts = problem.restricted_to(training), resolution.starts_among(starts, training)
-        progress = plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}")
+        progress = plan.progress.within(f"fold {fold} of {N_FOLDS}")
+        n_ahead = N_FOLDS + 2 - fold  # the folds, and the search in the whole cohort after them
         fold_plan = replace(plan, budget=plan.budget.part(1.0 / n_ahead), progress=progress)
-        n_ahead -= 1
         at_default = _restarts(replace(fold_plan, budget=fold_plan.budget.part(0.5)), part, part_starts)
         for index, concentration in enumerate(CONCENTRATIONS):
             at_value = replace(fold_plan, progress=progress.within(f"concentration {concentration:g}"))
@@ -381,16 +380,11 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
 
 def _leave_one_out_nll(problem: Problem, selected: Problem, labels: Labels, shared: NDArray[np.bool_]) -> float:
     """Return the paper's E (eq. 12) at full weight; the `shared` features (D,) are not among the selected ones."""
-
-    def compute(part: Problem, clusters: Labels) -> float:
-        in_full = part.with_powers(np.ones_like(part.model.powers))
-        partition = in_full.partition(clusters)
-        return joint.leave_one_out_nll(in_full, partition, joint.leave_one_out_scores(in_full, partition))
-
-    nll = compute(selected, labels)
+    nll = joint.leave_one_out_nll(selected, labels)
     if shared.any():  # these have one cluster, whose ln p(z) does not count
         alike, n_subjects = problem.with_features(shared), np.array([float(labels.size)])
-        nll += compute(alike, problem.cohort.together) + joint.log_crp(n_subjects, alike.model.concentration)
+        of_shared = joint.leave_one_out_nll(alike, problem.cohort.together)
+        nll += of_shared + joint.log_crp(n_subjects, alike.model.concentration)
     return nll
 
 
@@ -561,11 +555,11 @@ def _described(
     log_marginals = joint.log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
     if charges is None:
         by_prior = tree.charges(log_marginals)
-        charges = by_prior[tree.best_level(log_marginals, by_prior).prior]
+        charges = by_prior[tree.best_level(log_marginals, by_prior)[2]]
     # Every prior pays the same: of two that gain as little, the one that gains less would look better for paying less.
-    best = tree.best_level(log_marginals, charges[None])
-    evidence = best.evidence + log_jacobian
-    return _Described(feature, evidence if np.isfinite(evidence) else -np.inf, best.n_groups, charges)
+    nats, n_groups, _ = tree.best_level(log_marginals, charges[None])
+    evidence = nats + log_jacobian
+    return _Described(feature, evidence if np.isfinite(evidence) else -np.inf, n_groups, charges)
 
 
 def in_words(feature: Feature) -> str:

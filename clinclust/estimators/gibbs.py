@@ -89,8 +89,7 @@ class Posterior:
         """Yield evenly spaced draws with their clusters."""
         chosen = np.unique(np.linspace(0, len(self.draws_) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
-            model = self.problem.model._replace(concentration=self.chains.concentrations[place])
-            problem = replace(self.problem, model=model)
+            problem = self.problem.under(concentration=self.chains.concentrations[place])
             partition = problem.partition(self.chains.labels[place].astype(np.int64))
             yield self.draws_[place], clusters_of(problem, partition)
 

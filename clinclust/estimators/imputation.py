@@ -18,7 +18,7 @@ from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.continuum.null_cohorts import nearest_correlation, with_unit_diagonal
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem.encoding import Encoding, members_of_chains, model_values
-from clinclust.engine.problem.problem import Clusters, block_predictive, encoded_block, pose, probabilities
+from clinclust.engine.problem.problem import Clusters, block_predictive, pose, probabilities
 from clinclust.engine.search.plan import SearchCancelled
 from clinclust.errors import InputError, refuse, warn
 from clinclust.estimators.fit import Fit
@@ -94,7 +94,9 @@ def _means(likelihood: Likelihood, posteriors: Array, weights: Array) -> Array:
 
 def _posteriors_in_block(clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int) -> Array:
     """Return the posteriors of a feature for each row, (n, m, P), given what is observed of its block `members`."""
-    of_block, predictive = encoded_block(frame, clusters.encoding, members), block_predictive(clusters, members)
+    encoding, predictive = clusters.encoding, block_predictive(clusters, members)
+    values = model_values(frame, tuple(encoding.features[member] for member in members)).values()
+    of_block = (np.column_stack([*values]) - encoding.centres[members]) / encoding.scales[members]
     posteriors = np.empty((len(frame), clusters.sizes.size + 1, len(clusters.encoding.alone[index].prior.NAMES)))
     observed = ~np.isnan(of_block)
     for pattern in np.unique(observed, axis=0):

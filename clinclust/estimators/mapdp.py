@@ -151,8 +151,7 @@ class MAPDP(MAPDPParameters, FittedEstimator, results=Fit):
         settings, cancelled = Settings.of(self), Event()
         if is_partitioned(X):
             return self._search(partial(partitioned_fit, settings, X, cancelled), cancelled, None)
-        cohort = prepared(settings, in_pandas(X))
-        return self.fit_prepared(cohort)
+        return self.fit_prepared(prepared(settings, in_pandas(X)))
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""

@@ -32,15 +32,7 @@ from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases
 from clinclust.engine.problem.problem import Problem, log_joint, named_hyperparameters, pose
 from clinclust.engine.search import partitioned as engine
 from clinclust.engine.search.partitioned import Handle, Partitioned, Place, Shard, Store, Stored
-from clinclust.engine.search.plan import (
-    Budget,
-    RestartResult,
-    SearchPlan,
-    Threads,
-    is_of_a_worker,
-    n_threads,
-    on_one_thread,
-)
+from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, Threads, n_threads, on_one_thread
 from clinclust.engine.search.settle import N_DIVIDED, added, compact, minimum_gain, resettle
 from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators import say
@@ -224,7 +216,7 @@ def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partition
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
     log_base, tables = float((model.powers * bases).sum()), numbers[0][2]
-    whole = engine.WholeCohort(encoding, tables, log_base, np.arange(1), n_subjects, tuple(n_used.tolist()))
+    whole = engine.WholeCohort(encoding, tables, log_base, np.arange(1), n_subjects, n_used)
     shards = tuple(place.submit(attrgetter("shard"), partition) for partition in encoded)
     labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
     aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
@@ -302,9 +294,12 @@ TablePlace = Here | OnWorkers
 def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePlace, Threads]]:
     """Yield the place of the shards, and threads of this process; InputError if the workers are lost."""
     distributed, client = sys.modules.get("distributed"), None
-    if distributed is not None and not is_of_a_worker():  # else it may hold the thread that other tasks need
-        with suppress(ValueError):
-            client = distributed.get_client()
+    if distributed is not None:
+        try:
+            distributed.get_worker()  # a task of a worker may hold the thread that other tasks need
+        except ValueError:
+            with suppress(ValueError):
+                client = distributed.get_client()
     if client is None or client.status != "running":  # one that could not be started stays the current one
         # The threads end before their file is closed.
         with TemporaryFile(prefix="clinclust-") as file, Threads(n_threads, cancelled) as pool:
@@ -677,7 +672,6 @@ class Site:
         return of_clusters | {"temperature": fit.clusters_.temperature, "min_size": fit.min_size_}
 
     def _keep(self, labels: int, subtype_of: Whole) -> Answer:
-        """Keep the subtypes here."""
         self.labels = pd.Series(np.asarray(subtype_of)[self._made[labels]] + 1, self._frame.index, name="subtype")
         self._made = []
         return {}
@@ -699,7 +693,6 @@ class Site:
         return after
 
     def _best(self, rows: Whole, sizes: Array, statistics: Array) -> Labels:
-        """Return the best of clusters with these sums for some subjects."""
         shard, sums = self._shard.some(rows), (sizes, statistics)
         return engine.assign(shard, _NOTHING, self._problem.model, sums).astype(np.int64)
 

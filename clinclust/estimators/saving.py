@@ -104,7 +104,6 @@ class Reader:
         return kind(**{name: self._read(held[name], texts[name], f"{within}{name}") for name in held})
 
     def _read(self, kind: Any, text: Any, name: str) -> Any:
-        """Return the value of a field of the declared type."""
         outer, inner = get_origin(kind), get_args(kind)
         if kind is Any:
             return text
@@ -216,7 +215,6 @@ _COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins)\.[a-z_]+")
 
 
 def _problems_of_shapes(fit: Fit, arrays: Arrays) -> list[str]:
-    """Return what is wrong with the dtypes and shapes of the arrays of a fit."""
     problems = [f"the array {name} is missing" for name in _RULES if name not in arrays and name not in _OPTIONAL]
     likelihoods = fit.clusters_.encoding.likelihoods
     numbers = {"2": 2, "D": len(fit.schema_.parts), "F": len(likelihoods)}
@@ -351,7 +349,6 @@ def _contradictions(fit: Fit, arrays: Arrays) -> Iterator[str]:
 
 
 def _hyperparameters_problems(fit: Fit) -> list[str]:
-    """Return what is wrong with the hyperparameters, centres and scales of a fit."""
     encoding, prior, named = fit.clusters_.encoding, fit.clusters_.model.prior, fit.hyperparameters_
     features = list(zip(encoding.features, encoding.likelihoods, strict=True))
     if set(named) != {feature.name for feature, _ in features}:

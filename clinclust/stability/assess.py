@@ -398,7 +398,7 @@ _CONCENTRATIONS = {"1/3": 1.0 / 3.0, "3": 3.0, "30": 30.0}
 def _change_settings(problem: Problem, seed: int) -> list[tuple[str, Problem, int]]:
     """Return the changed settings of the sensitivity table: a name, the problem, and the seed of the search."""
     changed = [
-        (f"concentration {called}", replace(problem, model=problem.model._replace(concentration=value)), seed)
+        (f"concentration {called}", problem.under(concentration=value), seed)
         for called, value in _CONCENTRATIONS.items()
     ]
     return [*changed, *((f"seed {seed + step}", problem, seed + step) for step in (1, 2, 3))]

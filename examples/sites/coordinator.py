@@ -56,7 +56,7 @@ def _fit(settings: Settings, sites: Sequence[Any]) -> PartitionedFit:
         missing = {part.name: np.array([np.nan]) for part in schema.clustered_parts}
         problem = problem_of_model(schema, bits, model, missing)
         encoded = [answer_of(asked, number, "encode", bits=bits, **model) for number in everyone]
-        n_used = tuple(np.sum([answer["n_observed"] for answer in encoded], axis=0).tolist())
+        n_used = np.sum([answer["n_observed"] for answer in encoded], axis=0)
         log_base = sum(answer["log_base"] for answer in encoded)
         of_tables = problem.cohort
         cohort = WholeCohort(of_tables.encoding, of_tables.arrays, log_base, of_tables.order, n_subjects, n_used)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -226,7 +226,6 @@ class SearchResult:
     restarts: list[RestartResult]
     best: int  # index of the restart with the highest log joint, the only one continued (`raise_in_turns`)
     outlying: OutlyingMask  # (N, D) outlying values of the best restart; subjects and features in encoded order
-    _: KW_ONLY
     tried: Sequence[dict[str, float]] = ()  # the rows of `MAPDP.tuning_`, if several concentrations were tried
     steps: Sequence[Any] = ()  # the resolution path with decreasing coarsening, if the plan has one
     prior_strength: float = 0.0  # subjects that were added to the priors (`strengthened`)
@@ -295,7 +294,7 @@ def raise_in_turns(
     least, ended = minimum_gain(problem), list[tuple[Labels, OutlyingMask]]()
 
     def dissolved(restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
-        """Dissolve clusters, unless the search has been here before."""
+        # Unless the search has been here before.
         if not any(np.array_equal(restart.labels, at) and np.array_equal(outlying, mask) for at, mask in ended):
             restart, outlying = dissolve(problem, restart, outlying, start.order, plan)
             ended.append((restart.labels, outlying))
@@ -361,7 +360,6 @@ def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, 
 
 
 def _with_changes(cohort: Partitioned, changes: Sequence[Handle], share: float) -> Partitioned:
-    """Return the partitions with other outlying values."""
     problem = cohort.problem
     rises = cohort.each(_rise_of_base, problem, share, lists=(cohort.shards, cohort.aside, changes))
     log_base = problem.cohort.log_base + math.fsum(cohort.place.results(rises))
@@ -437,7 +435,6 @@ def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Parti
     least, place = worth_a_round(cohort.problem), 0
 
     def members_moved(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster: int) -> Numbers:
-        """Return labels with the members of a cluster in their best other clusters."""
         members = np.flatnonzero(labels == cluster)
         clusters = clusters_without_subjects(shard.tables, *sums)._replace(labels=np.full(members.size, cluster))
         moved = labels.copy()
@@ -481,9 +478,8 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
     sums = problem.partition(problem.cohort.together).statistics[0]
     labels, filled = start.labels, np.full(missing.shape, np.nan)
     for feature, likelihood in enumerate(encoding.likelihoods):
-        if missing[:, feature].any():
-            theta, observed = encoding.part(feature, problem.model.prior, sums)
-            filled[missing[:, feature], feature] = likelihood.mode(likelihood.prior.posterior(theta, observed))
+        theta, observed = encoding.part(feature, problem.model.prior, sums)
+        filled[missing[:, feature], feature] = likelihood.mode(likelihood.prior.posterior(theta, observed))
     table = completed(problem, filled)
     trace: list[float] = []
     converged, ignore_size = False, start.begin == "single"
@@ -526,8 +522,6 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
 
 def completed(problem: Problem, filled: Array) -> Problem:
     """Return the problem with filled standardised values, float64 (N, D), NaN where nothing is; new ones are levels."""
-    if np.isnan(filled).all():
-        return problem
     cohort, prior = problem.cohort, problem.model.prior
     arrays, encoding = cohort.arrays, cohort.encoding
     n_table, values = arrays.codes.shape[1], arrays.values.copy()

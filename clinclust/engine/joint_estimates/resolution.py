@@ -74,8 +74,7 @@ class WithinClusters(NamedTuple):
     """The squared correlations of the residuals of every two features within clusters."""
 
     excess: Array
-    """(D, D) squared correlation less 1 / (n - K), its expectation under independence in n subjects; 0 on the diagonal.
-    """
+    """(D, D) squared correlation less 1 / (n - K), its expectation under independence; 0 on the diagonal."""
     squared: Array
     """(D, D) squared correlation; its diagonal is 1, less for nominal features, 0 for those that do not vary within
     clusters."""
@@ -263,7 +262,6 @@ def run_selecting_restarts(
     by_features: dict[bytes, Attempts] = {}
 
     def search_selecting(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-        """Search for the partition and select features, in turns, until neither raises the joint."""
         n_features = len(problem.cohort.encoding.features)
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
         traces: list[Array] = []
@@ -378,7 +376,7 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
 def with_all_features(found: SearchResult, whole: Problem, included: Mask, share: float) -> SearchResult:
     """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
     model = found.problem.model
-    whole = replace(whole, model=whole.model._replace(coarsening=model.coarsening, concentration=model.concentration))
+    whole = whole.under(coarsening=model.coarsening, concentration=model.concentration)
     outlying = outlying_together(whole, share)
     outlying[:, included] = found.outlying
     whole = without_outlying(whole, outlying, share)
@@ -439,8 +437,7 @@ def resolution_steps(
     first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-        """Continue from the step before, then search from fresh starts."""
-        coarsened, share = at_coarsening(problem, coarsening), plan.outlying_share
+        coarsened, share = problem.under(coarsening=coarsening), plan.outlying_share
         (drawn,) = seed.spawn(1)
         starts = search_starts(problem.cohort.n_subjects, drawn.spawn(_N_FRESH))
         (start,) = starts_from(before.labels, [drawn])
@@ -467,20 +464,13 @@ def followed(
     if not plan.choose_coarsening:
         return steps
     with plan.progress.stage("coarsening") as advance:
-        while ahead and steps[-1].labels.max() > 0 and not steps[-1].borne_out:
-            if plan.budget.used_up():
-                break
+        while ahead and steps[-1].labels.max() > 0 and not (steps[-1].borne_out or plan.budget.used_up()):
             # The last partition may ask for a coarsening before the next one of the path.
             if ahead[0] < steps[-1].independent_share:
                 ahead.insert(0, steps[-1].independent_share)
             steps.append(search_at(ahead.pop(0), steps[-1]))
             advance()
     return steps
-
-
-def at_coarsening(problem: Problem, coarsening: float) -> Problem:
-    """Return the problem at a coarsening."""
-    return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
@@ -502,22 +492,20 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
     step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
-    at, chosen = at_coarsening(problem, step.coarsening), unlike(step.restarts)
+    at, chosen = problem.under(coarsening=step.coarsening), unlike(step.restarts)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
         def step_at(start: str, found: SweepResult) -> ResolutionStep:
-            """Return the step of a search among all subjects, which the next step continues."""
             nonlocal cohort
             cohort = found.partitions
             labels, outlying = cohort.gathered()
-            inliers = without_outlying(at_coarsening(problem, cohort.problem.model.coarsening), outlying, share)
+            inliers = without_outlying(problem.under(coarsening=cohort.problem.model.coarsening), outlying, share)
             restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
             return ResolutionStep(inliers, [restart], 0, outlying)
 
         def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-            """Continue from the step before."""
-            onward = replace(cohort, problem=at_coarsening(cohort.problem, coarsening))
+            onward = replace(cohort, problem=cohort.problem.under(coarsening=coarsening))
             onward = with_best_outlying(onward, share) if share > 0.0 else onward
             return step_at(before.onward.start, raise_partitions(onward, plan, rng, pool))
 
@@ -563,7 +551,7 @@ def alternate(
             break
         best = restarts[index_of_best(restarts)]
         before, mode = problem.model.concentration, concentration_mode(best.labels.size, int(best.labels.max()) + 1)
-        candidate = replace(problem, model=problem.model._replace(concentration=mode))
+        candidate = problem.under(concentration=mode)
         fall = log_concentration_hyperprior(before) - log_concentration_hyperprior(mode)
         if joint_of(candidate, best.labels) - fall - best.log_joint <= _LEAST_GAIN:
             break
@@ -662,13 +650,11 @@ def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Itera
 
 
 def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
-    """Return the starts restricted to a subset of the subjects."""
-    position = np.full(starts[0].labels.size, -1, dtype=np.int64)
-    position[subjects] = np.arange(subjects.size)
+    """Return the starts restricted to some of the subjects, in ascending order."""
     restricted = []
     for start in starts:
-        order = position[start.order]
-        restricted.append(start._replace(labels=compact(start.labels[subjects]), order=order[order >= 0]))
+        order = np.searchsorted(subjects, start.order[np.isin(start.order, subjects)])
+        restricted.append(start._replace(labels=compact(start.labels[subjects]), order=order))
     return restricted
 
 

@@ -84,7 +84,6 @@ _tuple: Any = types.Tuple
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
-    """Return a pointer to the elements of an array, or of another pointer, from flat index `start` on."""
     signature = _pointer(array.dtype)(array, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -97,7 +96,6 @@ def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
 
 
 def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
-    """Return the elements of an array from flat index `start` on."""
     return array.reshape(-1)[start:]
 
 
@@ -107,7 +105,6 @@ flat: Callable[[NDArray[Number], int], NDArray[Number]] = _flat
 
 
 def _fields_of(_typing: Any, fields: Any) -> Any:
-    """Return the fields of a named tuple, each array as `flat` returns it from 0 on."""
     ends = list(fields.types)
     for place, kind in enumerate(ends):
         if isinstance(kind, types.Array):
@@ -242,16 +239,6 @@ def _spread(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
 
 
-def _find_largest(builder: Any, vector: Any) -> Any:
-    width = LANES
-    while width > 1:  # one half is compared with the other
-        width //= 2
-        lanes = [ir.Constant(ir.VectorType(_I32, width), list(range(at, at + width))) for at in (0, width)]
-        low, high = (builder.shuffle_vector(vector, vector, half) for half in lanes)
-        vector = builder.select(builder.fcmp_ordered(">", low, high), low, high)
-    return builder.extract_element(vector, ir.Constant(_I32, 0))
-
-
 def _count(builder: Any, bits: Any) -> Any:
     # Cut to 32 bits, because few processors can convert vectors of 64-bit integers to doubles.
     return builder.sitofp(builder.trunc(bits, ir.VectorType(_I32, LANES)), _EIGHT)
@@ -302,12 +289,6 @@ def lane(vector: Array, place: int) -> float:
 def choose(marks: Mask, yes: Array, no: Array) -> Array:
     """Return the lanes of `yes` where a mark is true, else those of `no`."""
     return np.where(marks, yes, no)
-
-
-@_operation(types.float64, _NUMBERS, by=_find_largest)
-def largest_of(vector: Array) -> float:
-    """Return the largest of eight doubles; of 0.0 and -0.0 it may be the other one than in a register."""
-    return float(vector.max())
 
 
 @_operation(_BITS, _NUMBERS, by=lambda builder, vector: builder.bitcast(vector, _BITS.in_llvm))

@@ -26,7 +26,6 @@ from clinclust.engine.kernels.compiled import (
     from_bits,
     inlined,
     lane,
-    largest_of,
     spread,
     write_eight,
 )
@@ -80,8 +79,7 @@ def log_of_split(exponent: Whole, mantissa: Array) -> Array:
 @inlined
 def log(x: Array) -> Array:
     """Return ln x of eight positive normal numbers, with an error below one unit in the last place."""
-    exponent, mantissa = split(x)
-    return log_of_split(exponent, mantissa)
+    return log_of_split(*split(x))
 
 
 @inlined
@@ -135,7 +133,11 @@ def highest(scores: Array, count: int) -> float:
     for at in range(0, count, LANES):
         here = eight(scores, at)
         best = choose(best > here, best, here)
-    return largest_of(best)
+    result = lane(best, 0)
+    for place in range(1, LANES):
+        if lane(best, place) > result:
+            result = lane(best, place)
+    return result
 
 
 @inlined
@@ -198,19 +200,16 @@ def sum_log_terms(values: Array, coefficients: Array, start: int, width: int, le
     float64 (width,); c0 .. c3, of this length each, follow each other from flat index `start` on.
     """
     c = flat(coefficients, start)
-    unit, nothing = spread(1.0), spread(0.0)
-    total = farthest = nothing
+    unit, nothing, total = spread(1.0), spread(0.0), spread(0.0)
     for at in range(0, width, LANES):
         z = eight(values, at)
         observed = z == z
         apart = z - eight(c, 3 * width + at)
-        distance = choose(observed, eight(c, 2 * width + at) * (apart * apart), nothing)
-        farthest = choose(distance > farthest, distance, farthest)
-        # `log` needs positive numbers. Where this one is too low, the result is NaN anyway.
-        inner = choose(unit - distance < 1e-300, unit, unit - distance)
-        total = total + choose(observed, eight(c, at) + eight(c, width + at) * log(inner), nothing)
-    if 1.0 - largest_of(farthest) < least:
-        return math.nan
+        inner = unit - choose(observed, eight(c, 2 * width + at) * (apart * apart), nothing)
+        is_lost = inner < least
+        # `log` needs positive numbers.
+        term = eight(c, at) + eight(c, width + at) * log(choose(is_lost, unit, inner))
+        total = total + choose(observed, choose(is_lost, spread(math.nan), term), nothing)
     result = lane(total, 0)
     for place in range(1, LANES):
         result += lane(total, place)

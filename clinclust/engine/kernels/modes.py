@@ -65,11 +65,7 @@ _NOTHING = 1e-9  # share of the highest density that counts as none, also as a s
 @kernel
 def count_peaks(places: Array, h: float, least_mass: float) -> int:
     """Return the number of peaks of a Gaussian density estimate of places (n,) with `least_mass` between valleys."""
-    low = high = places[0]
-    for place in places:
-        low, high = min(low, place), max(high, place)
-    low -= _PADDING * h
-    high += _PADDING * h
+    low, high = places.min() - _PADDING * h, places.max() + _PADDING * h
     n_cells = min(int((high - low) / h * _CELLS_OF_H) + 1, _MOST_CELLS)
     width = (high - low) / n_cells
     counts = np.zeros(n_cells)
@@ -85,10 +81,8 @@ def count_peaks(places: Array, h: float, least_mass: float) -> int:
             around = padded[n_cells + cell - reach : n_cells + cell + reach + 1]
             for i in range(heights.size):
                 around[i] += counts[cell] * heights[i]
-    density, highest = padded[n_cells : 2 * n_cells], 0.0
-    for height in density:
-        highest = max(highest, height)
-    least, fewest = _NOTHING * highest, least_mass * places.size
+    density = padded[n_cells : 2 * n_cells]
+    least, fewest = _NOTHING * density.max(), least_mass * places.size
     n_peaks, mass, is_falling = 0, 0.0, False
     for cell in range(n_cells - 1):
         mass += counts[cell]

@@ -150,19 +150,14 @@ def without_values(cohort: CohortArrays, values: Whole) -> CohortArrays:
     return copies
 
 
-def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
+def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array, capacity: int = 0) -> Partition:
     """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them."""
     n_clusters = sizes.size
-    partition = new_partition(cohort, np.full(cohort.codes.shape[0], -1), n_clusters + 2)
+    partition = new_partition(cohort, np.full(cohort.codes.shape[0], -1), max(capacity, n_clusters + 2))
     partition.n_clusters[0] = n_clusters
     partition.sizes[:n_clusters] = sizes
     partition.statistics[:n_clusters] = statistics
     return partition
-
-
-def grow(cohort: CohortArrays, partition: Partition) -> Partition:
-    """Return the same partition with twice the capacity."""
-    return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
 @kernel
@@ -227,28 +222,19 @@ def accumulate(cohort: CohortArrays, partition: Partition) -> None:
     add_up(cohort, partition.labels, partition.sizes, partition.statistics)
 
 
-def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
-    """Return A(posterior) - A(prior), float64 (K, D), given prior (H,) and statistics (K, S); no base measures."""
-    marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
-    _fill_log_marginals(
-        cohort.kinds, cohort.prior_start, cohort.statistic_start, prior, np.ascontiguousarray(statistics), marginals
-    )
-    return marginals
-
-
 @kernel
-def _fill_log_marginals(
-    all_kinds: Whole, prior_start: Whole, statistic_start: Whole, prior: Array, statistics: Array, marginals: Array
-) -> None:
-    kinds, starts, places = flat(all_kinds, 0), flat(prior_start, 0), flat(statistic_start, 0)
-    work = np.empty(3 * statistics.shape[1])
+def log_marginals(cohort: CohortArrays, prior: Array, all_statistics: Array) -> Array:
+    """Return A(posterior) - A(prior), float64 (K, D), given prior (H,) and statistics (K, S); no base measures."""
+    statistics = np.ascontiguousarray(all_statistics)
+    marginals, work = np.zeros((statistics.shape[0], cohort.kinds.size)), np.empty(3 * statistics.shape[1])
+    places = flat(cohort.statistic_start, 0)
     for k in range(statistics.shape[0]):
-        here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
-        for feature in range(all_kinds.shape[0]):
-            theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
-            out[feature] = predictives.log_marginal(
-                kinds[feature], theta, sums, places[feature + 1] - places[feature], flat(work, 0)
-            )
+        for feature in range(cohort.kinds.size):
+            theta = flat(prior, cohort.prior_start[feature])
+            sums = flat(statistics, k * statistics.shape[1] + places[feature])
+            n_sums = places[feature + 1] - places[feature]
+            marginals[k, feature] = predictives.log_marginal(cohort.kinds[feature], theta, sums, n_sums, flat(work, 0))
+    return marginals
 
 
 # The move of one subject, in compiled code: it updates the statistics and log predictives of the two clusters.

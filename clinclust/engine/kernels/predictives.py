@@ -52,7 +52,7 @@ def _log_beta(a: float, b: float) -> float:
 def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
     """Fill the log predictives of levels (x, n - x) of a binomial feature: all of 0 .. n for n up to FEW, else any."""
     counts, n_levels = levels.counts, levels.n_levels
-    rests, left_rests = levels.rests, levels.left_rests
+    rests, left_rests, log_base = levels.rests, levels.left_rests, levels.log_base
     if n_levels == 0:
         return
     a, b, s, t = prior[0] + sums[0], prior[1] + sums[1], sums[0], sums[1]
@@ -75,21 +75,18 @@ def binomial_predictives(prior: Array, sums: Array, levels: Levels) -> None:
             levels.numbers[x] = work[rising_a + x] * work[rising_b + n - x] * above
             holds = s >= x and t >= n - x
             levels.left_numbers[x] = work[falling_a + x] * work[falling_b + n - x] * below if holds else 1.0
-            rests[x] = left_rests[x] = 0.0
+            rests[x], left_rests[x] = log_base[x], log_base[x] if holds else 0.0
     else:  # the same as logarithms, because the products would overflow
         above = log_rising(a + b, n_trials)
         below = log_rising(a + b - n_trials, n_trials) if s + t >= n_trials else 0.0
         for level in range(n_levels):
             x, rest = counts[2 * level], n_trials - counts[2 * level]
             levels.numbers[level] = levels.left_numbers[level] = 1.0
-            rests[level] = log_rising(a, x) + log_rising(b, rest) - above
+            rests[level] = log_rising(a, x) + log_rising(b, rest) - above + log_base[level]
             left_rests[level] = 0.0
             if s >= x and t >= rest:
-                left_rests[level] = log_rising(a - x, x) + log_rising(b - n_trials + x, rest) - below
-    for level in range(n_levels):
-        rests[level] += levels.log_base[level]
-        if s >= counts[2 * level] and t >= counts[2 * level + 1]:
-            left_rests[level] += levels.log_base[level]
+                without_one = log_rising(a - x, x) + log_rising(b - n_trials + x, rest) - below
+                left_rests[level] = without_one + log_base[level]
 
 
 @subkernel

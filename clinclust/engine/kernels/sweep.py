@@ -18,7 +18,9 @@ from clinclust.engine.kernels.moves import (
     Model,
     Partition,
     State,
+    accumulate,
     move,
+    new_partition,
     refresh,
     state_of,
     value_left_out,
@@ -259,6 +261,21 @@ def make_moves(
     """Move subjects order[start:] to their best clusters, as in a `Visit`; return position and number of moves."""
     position, moves, _ = sweep(cohort, model, partition, order, Visit(start, **choices))
     return position, moves
+
+
+def full_sweep(
+    cohort: CohortArrays, model: Model, partition: Partition, order: Labels, **choices: Any
+) -> tuple[Partition, int]:
+    """Visit all subjects in an order, as in a `Visit`; return the partition, wider if need be, and number of moves."""
+    position = moves = 0
+    while position < order.size:
+        position, made, _ = sweep(cohort, model, partition, order, Visit(position, **choices))
+        moves += made
+        if position < order.size:
+            partition = new_partition(cohort, partition.labels, 2 * partition.sizes.size)
+    # Moves change the last digits of the sums, which are therefore computed anew.
+    accumulate(cohort, partition)
+    return partition, moves
 
 
 def find_best(

@@ -266,9 +266,8 @@ class Encoding:
             counted = np.zeros((levels.size, 2)) if likelihood.counts_levels else likelihood.statistics(levels)
             level_statistics.append(counted)
             level_log_base.append(likelihood.log_base_measure(levels, theta))
-            if level_log_base[-1].any():
-                counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
-                log_base += float((counts * level_log_base[-1]).sum())
+            counts = np.bincount(rows, minlength=level_start[-1])[level_start[-2] :]
+            log_base += float((counts * level_log_base[-1]).sum())
         return CohortArrays(
             codes=codes,
             values=encoded_values,
@@ -303,7 +302,7 @@ class EncodedCohort:
     log_base: float
     order: Whole  # (N,) row of the table of each encoded subject
 
-    @property
+    @cached_property
     def n_subjects(self) -> int:
         """Number of subjects, N."""
         return int(self.order.size)
@@ -421,10 +420,6 @@ def log_base_measures(cohort: EncodedCohort, prior: Array, subjects: Labels, fea
 
 def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
     """Return what each feature adds to `EncodedCohort.log_base` at power 1, float64 (D,), under a prior (H,)."""
-    arrays, scales = cohort.arrays, cohort.encoding.scales
-    everybody = np.arange(cohort.n_subjects)
+    scales, everybody = cohort.encoding.scales, np.arange(cohort.n_subjects)
     of_each = (log_base_measures(cohort, prior, everybody, np.full_like(everybody, d)) for d in range(scales.size))
-    n_table = arrays.codes.shape[1]
-    n_values = cohort.n_observed[n_table:]
-    jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])
-    return np.asarray(np.array([measures.sum() for measures in of_each]) - jacobian)
+    return np.array([measures.sum() for measures in of_each]) - np.log(scales) * cohort.n_observed

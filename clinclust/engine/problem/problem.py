@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ from clinclust.engine.problem.encoding import (
     Encoding,
     canonical_order,
     log_bases,
+    members_of_blocks,
     members_of_chains,
     model_values,
     powers_of_features,
@@ -106,8 +107,6 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
 def _out_of_bounds(
     name: str, likelihood: Likelihood, theta: Array, values: Array, stated: Mapping[str, Any]
 ) -> list[str]:
-    if likelihood.with_unit.isdisjoint(stated):
-        return []
     free = dict(zip(likelihood.hyperparameter_names, likelihood.unit_free(theta, values).tolist(), strict=True))
     problems = []
     for key in sorted(likelihood.with_unit & set(stated)):
@@ -228,6 +227,10 @@ class Problem:
         cohort = replace(self.cohort, log_base=self.cohort.log_base + more)
         return replace(self, cohort=cohort, model=self.model._replace(powers=powers))
 
+    def under(self, **numbers: Any) -> Problem:
+        """Return the problem with another `concentration` or `coarsening`."""
+        return replace(self, model=self.model._replace(**numbers))
+
     def restricted_to(self, subjects: Whole) -> Problem:
         """Return the problem of some of the subjects: the joint changes as that of all; `log_base` is 0."""
         arrays = self.cohort.arrays
@@ -255,8 +258,7 @@ def pose(
     if not features:
         reasons = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {reasons or 'the schema has none with role cluster'}")
-    weighed = [feature for feature in schema.clustered if not feature.traits.is_chained]
-    blocks = list(dict.fromkeys(feature.block for feature in weighed if feature.block is not None))
+    blocks = list(members_of_blocks(schema.clustered))
     if unknown := [str(block) for block in block_weights or {} if block not in blocks]:
         has = f"it has {listed(blocks)}" if blocks else "no clustered feature of it has a block"
         raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")
@@ -347,13 +349,14 @@ def feature_relevance(arrays: CohortArrays, prior: Array, statistics: Array) -> 
     return np.asarray(apart - together, dtype=np.float64)
 
 
-def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
+def leave_one_out_nll(problem: Problem, labels: Labels) -> float:
     """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
 
-    It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without block
-    weights; a move that raises the log joint can worsen it.
+    It is a sum of leave-one-out predictives without block weights; a move that raises the log joint can worsen it.
     """
-    labels, (sizes, _), model = partition.labels, partition.sums, problem.model
+    problem = problem.with_powers(np.ones_like(problem.model.powers))
+    partition, model = problem.partition(labels), problem.model
+    sizes, scores = partition.sums[0], leave_one_out_scores(problem, partition)
     others = sizes[labels] - 1.0
     weights = np.log(np.where(others > 0.0, others, model.concentration))
     densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
@@ -451,8 +454,6 @@ class Clusters:
 
     def _shared(self) -> tuple[Array, Array]:
         """Return prior and statistics; a feature that is not included has all subjects in its prior, no statistics."""
-        if self.included.all():
-            return self.model.prior, self.statistics
         prior, statistics = self.model.prior.copy(), self.statistics.copy()
         for feature in np.flatnonzero(~self.included).tolist():
             theta, sums = self.encoding.part(feature, prior, statistics)
@@ -508,16 +509,17 @@ def log_predictives(
         # Of a feature that is the same in all clusters, one value of N counts for nothing, and in every cluster alike.
         if left_out is not None and clusters.included[index]:
             held -= likelihood.statistics_of_block(columns) * left_out[index][:, None]
-        logs = _logs(likelihood, columns, likelihood.prior.posterior(theta[None, :], held), theta)
+        logs = log_predictives_of(likelihood, columns, likelihood.prior.posterior(theta[None, :], held), theta)
         if clusters.outlying_share > 0.0 and not likelihood.is_chained:
             share = clusters.outlying_share
-            of_prior = _logs(likelihood, columns, theta[None, :], theta)
+            of_prior = log_predictives_of(likelihood, columns, theta[None, :], theta)
             logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
         terms.append(np.where(np.isnan(column), 0.0, logs))
     return np.array(terms).reshape(len(terms), labels.size)
 
 
-def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
+def log_predictives_of(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
+    """Return the log predictives of encoded values (n, l + 1) by posteriors (n or 1, P) of a prior (P,), (n,) nats."""
     prior = likelihood.prior
     after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
     rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
@@ -554,14 +556,6 @@ class BlockPredictive:
         return moments
 
 
-def encoded_block(frame: pd.DataFrame, encoding: Encoding, members: list[int]) -> Array:
-    """Return the columns of a block of a validated frame as encoded values, float64 (n, p); NaN = missing."""
-    features = tuple(encoding.features[index] for index in members)
-    values = model_values(frame, features)
-    columns = np.column_stack([values[feature.name] for feature in features])
-    return np.asarray((columns - encoding.centres[members]) / encoding.scales[members])
-
-
 def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
     """Return the distribution of a block in each cluster, from `members_of_chains`."""
     n = clusters.sizes.size + 1
@@ -583,14 +577,6 @@ def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
 
 
 # The tree of the clusters of a fit: how well a likelihood describes a feature in it, and what clusters cost a feature.
-
-
-class BestLevel(NamedTuple):
-    """The level of a tree at which a likelihood describes a feature best."""
-
-    evidence: float  # the log marginals of the groups there, less the cost of the divisions above, in nats
-    n_groups: int
-    prior: int  # the place of the prior that was taken
 
 
 class ClusterTree:
@@ -618,12 +604,15 @@ class ClusterTree:
         """Return the cost of each division, (..., J - 1), in nats: features pay in proportion to their gains."""
         return np.asarray(self._rate * np.maximum(self._gains(log_marginals), 0.0))
 
-    def best_level(self, log_marginals: Array, charges: Array) -> BestLevel:
-        """Return the level at which log marginals (P, 2 J - 1) of its groups, less the charges (P, J - 1), are most."""
+    def best_level(self, log_marginals: Array, charges: Array) -> tuple[float, int, int]:
+        """Return the most that log marginals (P, 2 J - 1) less charges (P, J - 1) are; its number of groups, and prior.
+
+        The log marginals are those of the groups at a level of the tree, the charges those of the divisions above it.
+        """
         net = (self._gains(log_marginals) - charges)[:, ::-1]
         levels = np.cumsum(np.concatenate([log_marginals[:, -1:], net], axis=1), axis=1)
         prior, level = np.unravel_index(int(levels.argmax()), levels.shape)
-        return BestLevel(float(levels[prior, level]), int(level) + 1, int(prior))
+        return float(levels[prior, level]), int(level) + 1, int(prior)
 
     def _gains(self, of_nodes: Array) -> Array:
         first, second = self._joins.T

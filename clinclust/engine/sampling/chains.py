@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from scipy.special import gammaln
 from clinclust.arrays import Array, Codes, Labels
 from clinclust.engine.joint_estimates.resolution import RATE, SHAPE, log_concentration_hyperprior
 from clinclust.engine.kernels.compiled import kernel
-from clinclust.engine.kernels.moves import Partition, accumulate, grow, log_marginals
-from clinclust.engine.kernels.sweep import Visit, sweep, write_scores
+from clinclust.engine.kernels.moves import Partition, log_marginals
+from clinclust.engine.kernels.sweep import Visit, full_sweep, sweep, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
@@ -163,13 +163,7 @@ class Chain:
         """
         arrays, model, n_subjects = self.problem.cohort.arrays, self.problem.model, self.problem.cohort.n_subjects
         order = self._rng.permutation(n_subjects)
-        uniforms, position = self._rng.random(order.size), 0
-        while position < order.size:
-            position, _, _ = sweep(arrays, model, self.partition, order, Visit(position, uniforms=uniforms))
-            if position < order.size:
-                self.partition = grow(arrays, self.partition)
-        # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
-        accumulate(arrays, self.partition)
+        self.partition, _ = full_sweep(arrays, model, self.partition, order, uniforms=self._rng.random(order.size))
         if self._n_sweeps < _OFTEN or self._n_sweeps % self.sweeps_a_proposal == 0:
             proposed = divide_or_merge(self.problem, self.partition, self._drawn_first, self._rng)
             if proposed is not None:
@@ -180,7 +174,7 @@ class Chain:
         if self._draws_concentration:
             n_clusters = int(self.partition.n_clusters[0])
             drawn = draw_concentration(model.concentration, n_subjects, n_clusters, self._rng)
-            self.problem = replace(self.problem, model=model._replace(concentration=drawn))
+            self.problem = self.problem.under(concentration=drawn)
             log_prior = log_concentration_hyperprior(drawn)
         return log_prior + log_joint(self.problem, self.partition)
 
@@ -358,8 +352,7 @@ def _draws(
         if cancelled.is_set():
             raise SearchCancelled("the draws were cancelled")
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        sweep(arrays, model, partition, order, Visit(most_clusters=most, uniforms=uniforms))
-        accumulate(arrays, partition)
+        partition, _ = full_sweep(arrays, model, partition, order, most_clusters=most, uniforms=uniforms)
         if number >= _BEFORE and number % _EVERY == 0:
             yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))
 
@@ -411,10 +404,9 @@ def point_estimate(draws: Codes) -> Labels:
 
 def losses(draws: Codes, labels: Labels) -> Array:
     """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
-    terms, result = _terms(labels.size), np.empty(len(draws))
-    _distances(draws, np.ascontiguousarray(labels), terms, result)
-    result += terms[np.bincount(labels)].sum()
-    return np.maximum(result, 0.0) / labels.size
+    terms = _terms(labels.size)
+    sums = _distances(draws, np.ascontiguousarray(labels), terms) + terms[np.bincount(labels)].sum()
+    return np.asarray(np.maximum(sums, 0.0) / labels.size)
 
 
 def _terms(n_subjects: int) -> Array:
@@ -433,18 +425,18 @@ def membership_of_draws(draws: Codes, labels: Labels) -> Array:
 
 
 @kernel
-def _distances(draws: Codes, labels: Labels, terms: Array, found: Array) -> None:
-    """Write sum_j f(n_j) - 2 sum_kj f(n_kj) of each draw to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
-    joint = np.zeros((draws.max() + 1, labels.max() + 1), np.int64)
+def _distances(draws: Codes, labels: Labels, terms: Array) -> Array:
+    """Return sum_j f(n_j) - 2 sum_kj f(n_kj) of each draw, float64 (S,); `terms` are f(0) .. f(N)."""
+    joint, distances = np.zeros((draws.max() + 1, labels.max() + 1), np.int64), np.zeros(draws.shape[0])
     for s in range(draws.shape[0]):
         joint[:] = 0
         for i in range(labels.size):
             joint[draws[s, i], labels[i]] += 1
-        found[s] = 0.0
         for j in range(joint.shape[0]):
-            found[s] += terms[joint[j].sum()]
+            distances[s] += terms[joint[j].sum()]
             for k in range(joint.shape[1]):
-                found[s] -= 2.0 * terms[joint[j, k]]
+                distances[s] -= 2.0 * terms[joint[j, k]]
+    return distances
 
 
 @kernel
@@ -469,13 +461,8 @@ def _improve(draws: Codes, labels: Labels, terms: Array, order: Labels, capacity
             cells[cluster] -= 1
             for k in range(capacity):
                 costs[k] -= rises[cells[k]]
-        empty_seen = False
         best, lowest = cluster, rises[sizes[cluster]] + 2.0 / n_draws * costs[cluster] - _LEAST_GAIN
         for k in range(capacity):
-            if sizes[k] == 0:
-                if empty_seen:
-                    continue  # all empty clusters are the same
-                empty_seen = True
             cost = rises[sizes[k]] + 2.0 / n_draws * costs[k]
             if k != cluster and cost < lowest:
                 best, lowest = k, cost

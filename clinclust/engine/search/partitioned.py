@@ -160,14 +160,10 @@ class ScanResult(NamedTuple):
     statistics: Array  # (C,), (C, S) sums by best cluster
 
 
-def find_best_among(
-    chunk: CohortArrays, model: Model, clusters: Partition, labels: Labels | None = None, least: float = 0.0
-) -> Labels:
-    """Return the best cluster of each subject, int64 (n,) (`find_best`); those without labels open no new one, K."""
-    if labels is not None:
-        return find_best(chunk, model, clusters._replace(labels=labels), least, UNLIMITED, up_to_date=True)
+def find_best_among(chunk: CohortArrays, model: Model, clusters: Partition) -> Labels:
+    """Return the best of these clusters for each of other subjects, int64 (n,) (`find_best`)."""
     nowhere = clusters._replace(labels=np.full(chunk.codes.shape[0], -1))
-    return find_best(chunk, model, nowhere, least, int(clusters.n_clusters[0]), up_to_date=True)
+    return find_best(chunk, model, nowhere, 0.0, int(clusters.n_clusters[0]), up_to_date=True)
 
 
 def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
@@ -234,7 +230,8 @@ def scan(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, 
     clusters = up_to_date(shard.tables, model, sums)
     best, (sizes, statistics) = labels.copy(), (np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics))
     for rows, block in shard.blocks(aside):
-        of_block = find_best_among(block, model, clusters, labels[rows].astype(np.int64), least)
+        present = clusters._replace(labels=labels[rows].astype(np.int64))
+        of_block = find_best(block, model, present, least, UNLIMITED, up_to_date=True)
         add_up(block, of_block, sizes, statistics)
         best[rows] = of_block
     return ScanResult(best, int((best != labels).sum()), sizes, statistics)
@@ -317,18 +314,8 @@ class Place:
 class WholeCohort(EncodedCohort):
     """The cohort of all partitions: numbers and tables, with none of its subjects."""
 
-    n_of_all: int = 0
-    n_observed_of_all: tuple[int, ...] = ()
-
-    @property
-    def n_subjects(self) -> int:
-        """Number of subjects, N."""
-        return self.n_of_all
-
-    @property
-    def n_observed(self) -> Whole:
-        """Number of observed values of each feature, int64 (D,)."""
-        return np.array(self.n_observed_of_all, dtype=np.int64)
+    n_subjects: int
+    n_observed: Whole
 
 
 @dataclass(frozen=True)
@@ -489,8 +476,7 @@ def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partit
     some_missing = np.isnan(arrays.values).any(axis=0) | may_lack_any
     tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=np.where(some_missing, np.nan, 0.0)[None])
     shards = [Shard(tables, part.codes, part.values, part.codes.shape[0]) for _, part in chunks(arrays)]
-    n_observed = tuple(cohort.n_observed.tolist())
-    whole = WholeCohort(cohort.encoding, tables, cohort.log_base, np.arange(1), cohort.n_subjects, n_observed)
+    whole = WholeCohort(cohort.encoding, tables, cohort.log_base, np.arange(1), cohort.n_subjects, cohort.n_observed)
     sums = problem.partition(cohort.together).sums
     nobody = clusters_without_subjects(tables, *sums)
     in_one = tuple(np.zeros(shard.n_subjects, dtype=np.int32) for shard in shards)
@@ -537,11 +523,7 @@ def moved_one_by_one(
     while position < order.size:
         position, _ = make_moves(subjects, model, clusters, order, position, minimum_gain=minimum_gain)
         if position < order.size:
-            sizes, statistics = clusters.sums
-            n_more = 2 * sizes.size
-            more = np.pad(sizes, (0, n_more)), np.pad(statistics, ((0, n_more), (0, 0)))
-            wider = clusters_without_subjects(tables, *more)
-            wider.n_clusters[0] = sizes.size
+            wider = clusters_without_subjects(tables, *clusters.sums, 2 * clusters.sizes.size)
             clusters = wider._replace(labels=clusters.labels)
     return clusters
 

@@ -65,7 +65,6 @@ class Threads(Executor):
         return future
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
-        """End the threads."""
         if error is not None and self._cancelled is not None:
             self._cancelled.set()
             self.shutdown(wait=False, cancel_futures=True)
@@ -95,14 +94,6 @@ def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) 
         del task, future, work  # else the last task and its arrays would live on while the thread waits
 
 
-def is_of_a_worker() -> bool:
-    """Return whether this thread works off a task of a Dask worker."""
-    with suppress(KeyError, ValueError):  # Dask is not imported, or has no worker here
-        sys.modules["distributed"].get_worker()
-        return True
-    return False
-
-
 def on_one_thread(function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Result:
     """Return the result of a function, which runs with BLAS on one thread."""
     with blas_on_one_thread():
@@ -126,17 +117,16 @@ class _BlasOnOneThread:
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._lock:
-            self._n_users += 1
-            if self._limits is None:
+            if self._n_users == 0:
                 self._limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+            self._n_users += 1
         try:
             yield
         finally:
             with self._lock:
                 self._n_users -= 1
-                if self._n_users == 0 and self._limits is not None:
+                if self._n_users == 0:
                     self._limits.restore_original_limits()
-                    self._limits = None
 
 
 blas_on_one_thread = _BlasOnOneThread()

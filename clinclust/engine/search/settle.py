@@ -16,16 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.kernels.moves import (
-    Partition,
-    Sums,
-    accumulate,
-    grow,
-    log_marginals,
-    number_by_appearance,
-    relabel,
-)
-from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.kernels.moves import Partition, Sums, log_marginals, number_by_appearance, relabel
+from clinclust.engine.kernels.sweep import find_best, full_sweep
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Threads, n_threads
@@ -34,13 +26,9 @@ from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Thre
 
 
 def compact(labels: NDArray[np.generic]) -> Labels:
-    """Renumber clusters 0 .. K - 1 in order of first appearance, so that equal partitions have equal labels."""
+    """Renumber clusters from 0 on in order of first appearance, so that equal partitions have equal labels."""
     numbered: Labels = labels.astype(np.int64)
-    n_clusters = int(numbered.view(np.uint64).max()) + 1  # very large if a label is negative
-    if n_clusters > labels.size:
-        numbered = np.unique(labels, return_inverse=True)[1]
-        n_clusters = int(numbered.max()) + 1
-    number_by_appearance(numbered, np.full(n_clusters, -1))
+    number_by_appearance(numbered, np.full(int(numbered.max()) + 1, -1))
     return numbered
 
 
@@ -109,19 +97,10 @@ def settle(
     is computed only after the last sweep.
     """
     least, partition = minimum_gain(problem), start if isinstance(start, Partition) else problem.partition(start)
-    arrays, trace = problem.cohort.arrays, list[float]()
-    n_sweeps, converged = 0, False
+    trace, n_sweeps, converged = list[float](), 0, False
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
-        position = moves = 0
-        while position < order.size:
-            position, made = make_moves(
-                arrays, problem.model, partition, order, position, minimum_gain=least, ignore_size=ignore_size
-            )
-            moves += made
-            if position < order.size:
-                partition = grow(arrays, partition)
-        # Moves change the last digits of the sums, which are therefore computed anew.
-        accumulate(arrays, partition)
+        choices = {"minimum_gain": least, "ignore_size": ignore_size}
+        partition, moves = full_sweep(problem.cohort.arrays, problem.model, partition, order, **choices)
         n_sweeps += 1
         converged = moves == 0 and not ignore_size
         ignore_size = False
@@ -331,7 +310,6 @@ def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
 
 # The search from one start: sweeps, then merges and divisions of clusters, until none raises the log joint.
 
-
 Attempts = dict[bytes, Labels]
 """New labels of divided clusters, (0,) where no division raises the joint, by what they depend on: searches share them,
 on threads that may make one twice, which gives the same."""
@@ -346,8 +324,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
     labels = bisected(problem, np.random.default_rng(start.seed)) if start.begin == "bisected" else start.labels
-    is_hasty = start.begin in ("random", "bisected")
-    begin = hasten(problem, problem.partition(labels)) if is_hasty else labels
+    begin = hasten(problem, problem.partition(labels)) if start.begin in ("random", "bisected") else labels
     result = settled(begin, ignore_size=start.begin == "single")
 
     def changed(result: SweepResult, merges: bool) -> Labels | None:
@@ -449,7 +426,6 @@ def refine(
         return max(restart.log_joint for restart in everything)
 
     def search(make: Maker, start: str, origin: RestartResult, seed: np.random.SeedSequence) -> RestartResult | None:
-        """Search from the labels that are made of those of an origin, with its features."""
         rng, included = np.random.default_rng(seed), origin.searched_features
         labels = make(problem if included is None else problem.with_features(included), rng)
         if labels is None:
@@ -526,9 +502,7 @@ def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancel
 
 def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
     """Return at most `at_most` partitions with distinct log joints, to six decimals, best first."""
-    distinct: dict[float, RestartResult] = {}
-    for restart in found:
-        distinct.setdefault(round(restart.log_joint, 6), restart)
+    distinct = {round(restart.log_joint, 6): restart for restart in reversed(found)}  # the first of equal ones
     return sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:at_most]
 
 

@@ -7,7 +7,7 @@ from problems import assert_scores_are_differences_of_the_joint, joint_with_gaps
 from scored import few
 
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.kernels.sweep import full_sweep, make_moves
 from clinclust.engine.problem.problem import leave_one_out_scores
 from clinclust.methods import PublishedMAPDP
 
@@ -69,17 +69,9 @@ def test_running_out_of_room_changes_nothing_that_is_found():
     order = np.arange(60)
 
     def settled(capacity):
-        from clinclust.engine.kernels.moves import grow
-
-        partition = new_partition(arrays, np.zeros(60, dtype=np.int64), capacity)
-        moves = 1
+        partition, moves = new_partition(arrays, np.zeros(60, dtype=np.int64), capacity), 1
         while moves:
-            position = moves = 0
-            while position < 60:
-                position, made = make_moves(arrays, model, partition, order, position, minimum_gain=1e-9)
-                moves += made
-                if position < 60:
-                    partition = grow(arrays, partition)
+            partition, moves = full_sweep(arrays, model, partition, order, minimum_gain=1e-9)
         return partition.labels
 
     tight, roomy = settled(0), settled(64)

@@ -56,9 +56,7 @@ def in_shards(problem, labels, n_shards, store=None):
         shards.append(Shard(tables, *parts, n_subjects=rows.size))
         of_shards.append(labels[rows].astype(np.int32))
     base = float((problem.model.powers * log_bases(problem.cohort, problem.model.prior)).sum())
-    cohort = WholeCohort(
-        problem.cohort.encoding, tables, base, np.arange(1), n, tuple(problem.cohort.n_observed.tolist())
-    )
+    cohort = WholeCohort(problem.cohort.encoding, tables, base, np.arange(1), n, problem.cohort.n_observed)
     sums = added([count(*own, NOTHING, int(labels.max()) + 1) for own in zip(shards, of_shards, strict=True)])
     whole = replace(problem, cohort=cohort)
     aside = (NOTHING,) * n_shards
