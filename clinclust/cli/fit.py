@@ -193,9 +193,8 @@ def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame
         warnings.simplefilter("ignore")  # the table is read again below, with its warnings
         rows_apply = rows_apply or rows_of_the_fit(model.fit_, read_table_of_model(options, model)) is not None
     frame = read_table_of_model(options, model, fitted if rows_apply else fitted.by_values or RowChoice())
-    if rows_apply:
-        return frame
-    warn(_MESSAGES["other_rows"].format(table=options.table, fitted=fitted.rows))
+    if not rows_apply:
+        warn(_MESSAGES["other_rows"].format(table=options.table, fitted=fitted.rows))
     return frame
 
 

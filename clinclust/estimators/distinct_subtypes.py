@@ -132,10 +132,7 @@ class PairTests:
 
     @_once
     def p_of_any_shape(self, first: Side, second: Side) -> float:
-        """Return p of two groups against a continuum of any shape: by a gap, or else by draws (`SHAPE_COUNTS`).
-
-        It is 1 if few members of one are clearly of it: groups between which there are few subjects are clear.
-        """
+        """Return p of two groups against a continuum of any shape, by a gap or draws; 1 if few are clearly of one."""
         if not self.are_clear(first, second):
             return 1.0
         p = self.p_of_gap(first, second)

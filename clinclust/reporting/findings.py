@@ -384,9 +384,7 @@ class Findings:
     def numbers_of_rows(self) -> Mapping[str, int | Withheld]:
         """The `row_counts` that sentences name, by what becomes of the rows."""
         counts, n_subjects = self.row_counts, len(self.cohort.table)
-        if counts is None:
-            return {}
-        return {**asdict(counts), "after": counts.taken - n_subjects}
+        return {} if counts is None else {**asdict(counts), "after": counts.taken - n_subjects}
 
     # What follows from these, and is printed of all findings alike.
 

@@ -104,9 +104,11 @@ def methods(findings: Findings) -> Methods:
     references, fit = References(), findings.fit
     parameters = parameters_of(findings.cohort.model)
     withheld = findings.texts["methods"]["confidentiality"].format(rule=findings.rule)
+    has_weights = findings.row_choice is not None and findings.row_choice.draw_by is not None
+    weighted = [references.cite_in(findings.texts["rows"]["weighted"])] if has_weights else []
     ours, *others = (f"{name} {version}" for name, version in software_versions().items())
     written = {
-        "Subjects": [*sentences_on_rows(findings), *_on_weights(findings, references)],
+        "Subjects": [*sentences_on_rows(findings), *weighted],
         "Model": _given(findings) if fit is None else _model(findings, fit, parameters, references),
         "Prior": [] if fit is None else _prior(findings, fit, parameters, references),
         "Missing values": [] if fit is None else _missing(findings, fit, references),
@@ -257,11 +259,6 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     reasons = [texts["left_out"][kind].format(phrase=phrase, **fields) for kind, phrase in phrases.items()]
     reasons += [texts["left_out"]["after"].format(**fields)] * (counts.taken > n_rows)
     return [texts["some"].format(reasons=listed(reasons), **fields)]
-
-
-def _on_weights(findings: Findings, references: References) -> list[str]:
-    is_weighted = findings.row_choice is not None and findings.row_choice.draw_by is not None
-    return [references.cite_in(findings.texts["rows"]["weighted"])] if is_weighted else []
 
 
 def sentences_on_visits(findings: Findings) -> list[str]:
