@@ -93,6 +93,7 @@ class Table:
         self.has_row_names = any(draft.feature.role == "id" for draft in drafted)
         self.every = slice(None, None, 1 + len(frame) // _LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
+        self.has_weight = False
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
         self.roles: dict[str, Mapping[str, str]] = {}  # by name, of the columns together, for each reason
 
@@ -515,7 +516,11 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
         single = [word.removesuffix("s") for word in name]
         begins = any(piece.startswith(starts) for piece in (*single, "".join(single)))
         if begins or table.is_called([name, single], "sampling"):
-            return Role("site", "the design of a survey")
+            # Of a weight and its replicates, the first; strata and sampling units are whole numbers.
+            is_weight = column.has_fractions and finite[0] >= 0.0 and not table.has_weight
+            table.has_weight |= is_weight
+            look = LOOKS["weight"].format(name=column.name) if is_weight else ""
+            return Role("site", "the design of a survey", look)
     if not table.listed["place.coordinates"].isdisjoint(words):  # `lat` of left and right is a side
         is_coordinate = column.has_fractions and np.abs(finite).max(initial=0.0) <= 180.0
         return Role("site", "coordinates") if is_coordinate else None

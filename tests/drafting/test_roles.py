@@ -159,6 +159,14 @@ def test_a_table_of_groups_says_so_and_how_to_get_one_row_for_each_person(typed)
     assert draft_schema(pd.concat([table, table]))["Freq"].role == "cluster"
 
 
+def test_the_first_sampling_weight_of_a_survey_says_how_rows_are_drawn_by_it():
+    weights = rng.lognormal(9, 0.6, (N, 3)).round(3)
+    table = pd.DataFrame(weights, columns=["PWGTP", "PWGTP1", "PWGTP2"]).assign(crp=rng.normal(0, 1, N), SDMVPSU=1)
+    schema = draft_schema(table.assign(SDMVPSU=rng.integers(1, 3, N)))
+    assert [feature.role for feature in schema] == ["site", "site", "site", "cluster", "site"]
+    assert ["--draw-by" in in_options(schema.comments[name]) for name in schema.names] == [True, *[False] * 4]
+
+
 def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
     died = rng.permutation(N) < 40
     cause, tumour = (np.where(rows, rng.choice(["heart", "other"], N), None) for rows in (died, rng.permutation(died)))

@@ -84,6 +84,7 @@ _tuple: Any = types.Tuple
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
+    """Return a pointer to the elements of an array, or of another pointer, from flat index `start` on."""
     signature = _pointer(array.dtype)(array, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -96,6 +97,7 @@ def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
 
 
 def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
+    """Return the elements of an array from flat index `start` on."""
     return array.reshape(-1)[start:]
 
 
@@ -105,6 +107,7 @@ flat: Callable[[NDArray[Number], int], NDArray[Number]] = _flat
 
 
 def _fields_of(_typing: Any, fields: Any) -> Any:
+    """Return the fields of a named tuple, each array as `flat` returns it from 0 on."""
     ends = list(fields.types)
     for place, kind in enumerate(ends):
         if isinstance(kind, types.Array):
