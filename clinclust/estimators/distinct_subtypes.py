@@ -415,7 +415,7 @@ class DistinctSubtypes:
         - `z`, `p` : the test (`distinct_subtypes`);
         - `accepted` : whether p is below the significance level, so that the two groups are subtypes;
         - `p_any_shape` : p against a continuum of any shape, of accepted joins below none but distinct ones; else NaN.
-          That of groups of several kinds is the largest between near kinds of both groups;
+          That of groups of several kinds is the largest between near kinds of both; 1 if few are clearly of a side;
         - `distinct` : whether `p_any_shape` is below 0.03.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.
