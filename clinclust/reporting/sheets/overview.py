@@ -304,7 +304,7 @@ def find_near_columns(findings: Findings) -> list[NearColumn]:
     near = []
     # Only men have a PSA, and only women births: where sex tells the subtypes, missing values say no more.
     for title, n, row in rows:
-        if row["told_by"] != "value" and title in by_value:
+        if row["column"] == schema.rows.draw_by or (row["told_by"] != "value" and title in by_value):
             continue
         role, way = _look_beyond(findings, row)
         right = row["named_right"] if row["named_right"] == 1 else min(row["named_right"], 0.99)  # 100% means all
