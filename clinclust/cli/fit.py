@@ -182,12 +182,11 @@ def read_second_table(options: commands.ModelOptions, path: Path, model: MAPDP) 
     return read_table_of_model(options, model)
 
 
-def read_new_table(options: commands.ModelOptions, model: MAPDP) -> pd.DataFrame:
-    """Return a table of new subjects, with the rows of the options, or those that meet the conditions of the fit.
+def read_new_table(options: commands.ModelOptions, model: MAPDP, fitted: RowChoice) -> pd.DataFrame:
+    """Return a table of new subjects, with the rows of the options, or those that the choice of the fit takes there.
 
     Spreadsheet rows of the fit apply only if they hold its subjects in this table too.
     """
-    fitted = model.schema_.rows.of_new_subjects
     rows_apply = fitted.rows is None or options.rows is not None or options.all_rows
     with warnings.catch_warnings(), suppress(InputError):
         warnings.simplefilter("ignore")  # the table is read again below, with its warnings

@@ -188,7 +188,7 @@ def run_assign(options: commands.AssignOptions) -> int:
     if options.cohort is not None:
         options = outputs.follow_the_fit(options, options.model, without="--cohort")
     model = MAPDP.load(options.model)
-    frame = read_new_table(options, model)
+    frame = read_new_table(options, model, model.schema_.rows.of_new_subjects)
     rows, unread = rows_of_the_fit(model.fit_, frame), None
     if rows is not None:
         warn(_MESSAGES["of_the_fit"].format(table=options.table))
@@ -355,7 +355,7 @@ def run_validate(options: commands.ValidateOptions) -> int:
         if options.out is not None:
             _write_table(invariance.features, options.out, "rows")
         return 0
-    other = read_new_table(options, model)
+    other = read_new_table(options, model, model.schema_.rows)
     assert options.cohort is not None  # one of both is required
     cohort = read_second_table(options, options.cohort, model)
     with about_table(options.table):

@@ -26,7 +26,7 @@ from clinclust.drafting.kinds import looks_identifying, no_before_yes
 from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
-from clinclust.files.row_choice import noted_several_rows, repeated_subjects
+from clinclust.files.row_choice import noted_several_rows, repeated_subjects, rows_taken
 from clinclust.likelihoods.bernoulli import Bernoulli
 
 _LIMITS = SimpleNamespace(**data("drafting")["roles"])
@@ -93,7 +93,8 @@ class Table:
         self.has_row_names = any(draft.feature.role == "id" for draft in drafted)
         self.every = slice(None, None, 1 + len(frame) // _LIMITS.rows_compared)  # row, of at most 4,000
         self.subjects: Column | None = None
-        self.has_weight = False
+        rows = rows_taken(frame)
+        self.drawn_by, self.has_weight = rows and rows.choice.draw_by, False
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
         self.roles: dict[str, Mapping[str, str]] = {}  # by name, of the columns together, for each reason
 
@@ -515,9 +516,9 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
     for name in column.names:
         single = [word.removesuffix("s") for word in name]
         begins = any(piece.startswith(starts) for piece in (*single, "".join(single)))
-        if begins or table.is_called([name, single], "sampling"):
+        if begins or table.is_called([name, single], "sampling") or column.name == table.drawn_by:
             # Of a weight and its replicates, the first; strata and sampling units are whole numbers.
-            is_weight = column.has_fractions and finite[0] >= 0.0 and not table.has_weight
+            is_weight = column.has_fractions and finite[0] >= 0.0 and not (table.has_weight or table.drawn_by)
             table.has_weight |= is_weight
             look = LOOKS["weight"].format(name=column.name) if is_weight else ""
             return Role("site", "the design of a survey", look)

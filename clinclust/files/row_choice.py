@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from clinclust.arguments import Rule, is_whole
+from clinclust.arguments import Rule
 from clinclust.arrays import Array, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
@@ -136,7 +136,7 @@ ROWS_TAKEN = "rows_taken"
 RULES = {
     "keep": Rule(" or ".join(get_args(Keep)), get_args(Keep).__contains__),
     "dates": Rule(" or ".join(conditions.DATE_ORDERS), conditions.DATE_ORDERS.__contains__),
-    "draw": Rule("a whole number from 1 on", lambda value: is_whole(value, 1)),
+    "draw": Rule("a whole number from 1 on", lambda value: str(value).isdecimal() and str(value) > "0"),
     "summarise": Rule("a dictionary such as {'egfr': ['mean', 'slope']}", lambda value: isinstance(value, Mapping)),
     "trends": Rule("the trends of `rows` of a schema", lambda value: isinstance(value, Mapping)),
 }  # of what a choice of rows holds other than texts
@@ -163,13 +163,14 @@ class RowChoice:
     # the mean lines of a cohort (`Trend`), by which new subjects are summarised; else estimated
     trends: Mapping[str, Any] | None = field(default=None, hash=False)
     draw_by: str | None = None  # the column of sampling weights, in proportion to which rows are drawn
-    draw: int = 1  # which of the draws by weight
+    draw: str = "1"  # which of the draws by weight
     count: str | None = None  # the column that says how many people each row represents
 
     def __post_init__(self) -> None:
         if self.summarise is not None:
             lists = {name: list(it) if isinstance(it, list | tuple) else [it] for name, it in self.summarise.items()}
             object.__setattr__(self, "summarise", lists)
+        object.__setattr__(self, "draw", str(self.draw))
         if self.trends is not None:
             names = ", ".join(part.name for part in fields(Trend) if part.name != "per")
             object.__setattr__(self, "trends", read_dumped(_TRENDS, self.trends, "no_trends", fields=names))
@@ -181,12 +182,12 @@ class RowChoice:
     def by_values(self) -> RowChoice | None:
         """The part of it that chooses rows by their cells, in any sheet; None if it has none."""
         stated = (self.where, self.one_row_per, self.draw_by, self.count)
-        return None if all(value is None for value in stated) else replace(self, rows=None)
+        return None if self.draw == "1" and all(value is None for value in stated) else replace(self, rows=None)
 
     @property
     def of_new_subjects(self) -> RowChoice:
         """The part that also holds for subjects to be assigned: each of them is, whatever weight it has."""
-        return replace(self, draw_by=None, draw=1, count=None)
+        return replace(self, draw_by=None, draw="1", count=None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not the default, by name."""
@@ -226,7 +227,7 @@ class RowChoice:
             "summaries_without_time": self.summarise is not None and self.time is None,
             "no_summaries": self.summarise == {},
             "drawn_and_counted": None not in (self.draw_by, self.count),
-            "draw_without_weights": self.draw != 1 and self.draw_by is None,
+            "draw_without_weights": self.draw != "1" and self.draw_by is None,
         }
         problems = [say(fault) for fault, is_wrong in faults.items() if is_wrong]
         for name, summaries in (self.summarise or {}).items():
@@ -632,6 +633,7 @@ def choose_rows(
                 f"`{'count' if choice.draw_by is None else 'draw_by'}`: {error.at_command_line}"
             ) from error
         n_drawn, n_rows = len(set(places.tolist())), len(read.frame)
+        row_names = [str(place + 1) for place in dict.fromkeys(places.tolist())]
         read, remarks = replace(read, frame=read.frame.iloc[places]), remarks + more
         counts = replace(counts, not_drawn=n_rows - n_drawn, repeated=len(places) - n_drawn)
     derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
@@ -639,7 +641,9 @@ def choose_rows(
         choice = replace(choice, dates=derived.pop())
     frame, more = chosen_columns(read, only, drop)
     if choice.count is not None:
-        frame = frame.drop(columns=choice.count, errors="ignore")  # each row is one person now
+        frame = frame.drop(columns=choice.count, errors="ignore")  # each row is one person now, and so are row names
+        for name in frame.columns[[frame[name].drop_duplicates().tolist() == row_names for name in frame]]:
+            frame[name] = np.arange(1, len(frame) + 1).astype(str)
     if summaries is not None:
         frame = summaries.replace_columns(frame, mask)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
@@ -706,7 +710,7 @@ def _draw_rows(reader: conditions.Reader, choice: RowChoice) -> tuple[NDArray[np
         cut = ((np.cumsum(np.sort(numbers)[::-1]) - _TRIMMED * total) / np.arange(1, n_rows + 1)).max()
         columns = reader.read.frame.set_axis(range(reader.read.frame.shape[1]), axis=1)
         identifier = next(([place] for place in columns if columns[place].is_unique), [])
-        places = np.flatnonzero(drawn(columns, identifier, 0, numbers / cut, choice.draw))
+        places = np.flatnonzero(drawn(columns, identifier, 0, numbers / cut, int(choice.draw)))
         notice = say("drawn_by_weight", column=cells.name, n_drawn=len(places), n_rows=n_rows, draw=choice.draw)
     return places, [*remarks, notice]
 

@@ -746,7 +746,7 @@ def read_cohort(
     summarise: Mapping[str, Sequence[str]] | None = None,
     trends: Mapping[str, Mapping[str, Any]] | None = None,
     draw_by: str | None = None,
-    draw: int = 1,
+    draw: int | str = 1,
     count: str | None = None,
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of SPSS, Stata or SAS.
@@ -827,7 +827,7 @@ def read_cohort(
     """
     path = Path(path)
     check_readable(path)
-    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, summarise, trends, draw_by, draw, count)
+    choice = RowChoice(where, one_row_per, keep, by, dates, rows, time, summarise, trends, draw_by, str(draw), count)
     refuse(choice.problems())
     with naming_file(path):
         most = MOST_COLUMNS if only is None and drop is None else None

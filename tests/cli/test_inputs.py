@@ -261,6 +261,10 @@ def test_a_fit_of_rows_drawn_by_weight_says_so_and_assigns_everybody(here, run, 
     assert "(draw 1)" in other.splitlines()[-1]
     assert "drawn" not in run("assign survey.csv --model out --out all.csv --unseen missing").err
     assert len(pd.read_csv("all.csv")) == 80
+    run("draft survey.csv --draw-by WTMEC2YR --draw 2 --out second.yaml")
+    run(f"fit survey.csv --schema second.yaml --out second {QUICK}")
+    must_refuse(f"fit survey.csv --schema second.yaml --draw 3 --out third {QUICK}", naming="draw 2")
+    run("validate survey.csv --cohort survey.csv --model out")
     must_refuse("draft survey.csv --draw-by who --count who --out x.yaml", naming="--draw-by --count")
 
 

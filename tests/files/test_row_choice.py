@@ -196,8 +196,10 @@ def test_the_same_rows_are_drawn_in_any_order_and_all_of_equal_weight(tmp_path):
 def test_a_row_that_stands_for_several_people_is_taken_as_often(tmp_path):
     people = pd.DataFrame({"sex": list("ffmmmm"), "age": ["1", "2", "2", "2", "2", "2"]})
     counted = people.value_counts(sort=False).reset_index(name="n")
-    frame, told = told_of(write(tmp_path, pd.concat([counted, counted.assign(n=0)])), count="n")
-    assert frame.to_dict("list") == people.to_dict("list")
+    table = pd.concat([counted, counted.assign(n=0)], ignore_index=True)
+    table.insert(0, "row", table.index + 1)  # as R writes the names of rows
+    frame, told = told_of(write(tmp_path, table), count="n")
+    assert frame.to_dict("list") == {"row": list("123456")} | people.to_dict("list")
     assert told == ["6 rows represent 6 people, as 'n' says"]
     assert rows_taken(frame).counts == RowCounts(6, not_drawn=3, repeated=3)
 
