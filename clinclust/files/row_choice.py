@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from clinclust.arguments import Rule
-from clinclust.arrays import Array, Mask
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.data import data
 from clinclust.errors import InputError, did_you_mean, on_one_line, refuse
 from clinclust.files import conditions, say, text_table
@@ -417,12 +417,12 @@ class VisitSummaries(NamedTuple):
     trends: Mapping[str, Trend]
     remarks: list[str]
 
-    def replace_columns(self, frame: pd.DataFrame, rows: Mask) -> pd.DataFrame:
-        """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
+    def replace_columns(self, frame: pd.DataFrame, rows: Labels) -> pd.DataFrame:
+        """Return the table of the rows at these places, with summaries instead of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
         names = frame.columns.drop(self.time, errors="ignore")
-        parts = [self.columns[name][rows] if name in self.columns else frame[[name]] for name in names]
+        parts = [self.columns[name].iloc[rows] if name in self.columns else frame[[name]] for name in names]
         changed = pd.concat(parts, axis="columns")
         changed.attrs = dict(frame.attrs)
         text_table.add_notes(changed, self.notes)
@@ -624,7 +624,7 @@ def choose_rows(
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         read, remarks = replace(read, frame=read.frame[mask]), remarks + more
-        counts = replace(counts, further=int((~mask).sum()))
+        counts, at = replace(counts, further=int((~mask).sum())), np.flatnonzero(mask)
     if choice.draw_by is not None or choice.count is not None:
         try:
             places, more = _draw_rows(conditions.Reader(read, decimal, choice.dates), choice)
@@ -635,6 +635,7 @@ def choose_rows(
         n_drawn, n_rows = len(set(places.tolist())), len(read.frame)
         row_names = [str(place + 1) for place in dict.fromkeys(places.tolist())]
         read, remarks = replace(read, frame=read.frame.iloc[places]), remarks + more
+        at = at[places] if summaries is not None else places
         counts = replace(counts, not_drawn=n_rows - n_drawn, repeated=len(places) - n_drawn)
     derived = {column.order for reader in readers for column in reader.dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
@@ -645,7 +646,7 @@ def choose_rows(
         for name in frame.columns[[frame[name].drop_duplicates().tolist() == row_names for name in frame]]:
             frame[name] = np.arange(1, len(frame) + 1).astype(str)
     if summaries is not None:
-        frame = summaries.replace_columns(frame, mask)
+        frame = summaries.replace_columns(frame, at)
     frame.attrs[ROWS_TAKEN] = {"choice": choice.as_dict(), "counts": asdict(counts)}
     if (several := subjects_with_several_rows(frame)) is not None:
         frame.attrs[SEVERAL_ROWS] = asdict(several)

@@ -208,3 +208,14 @@ def test_a_row_that_stands_for_several_people_is_taken_as_often(tmp_path):
 def test_weights_that_are_none_are_refused_with_their_rows(tmp_path, cells, option, words):
     with pytest.raises(InputError, match=words):
         read_cohort(write_weights(tmp_path, cells), **{option: "w"})
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.errors.CohortWarning")
+@pytest.mark.parametrize("option", ["draw_by", "count"])
+def test_summaries_of_visits_stay_with_the_subjects_that_are_drawn(tmp_path, option):
+    visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "month": np.tile([0, 6, 12], 60)})
+    visits = visits.assign(w=1 + visits["id"] % 4, egfr=60 + visits["id"])
+    summaries = {"one_row_per": "id", "time": "month", "summarise": {"egfr": ["last"]}}
+    frame = read_cohort(write(tmp_path, visits), **summaries, **{option: "w"})
+    assert len(frame) != 60
+    assert (frame["egfr last"] == 60 + frame["id"].astype(int)).all()
