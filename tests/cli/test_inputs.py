@@ -17,7 +17,7 @@ from reporting.stand_in import sections_of
 from scored import few, scored
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.files import tables as formats
+from clinclust.files import tables
 from clinclust.files.row_choice import RowChoice, RowCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace.*")  # Dask calls what pandas is to change
@@ -330,8 +330,8 @@ def partitions(tmp_path, monkeypatch):
 
 
 def test_a_folder_and_a_large_file_are_fitted_in_partitions(partitions, run_json, run, monkeypatch, some):
-    monkeypatch.setattr(formats, "MANY_ROWS", 50)
-    assert formats.is_in_partitions(Path("cohort.parquet"))
+    monkeypatch.setattr(tables, "MANY_ROWS", 50)
+    assert tables.is_in_partitions(Path("cohort.parquet"))
     results = []
     for table in some(("cohort", "cohort.parquet"), 1):
         out = f"of {table}"
@@ -374,7 +374,7 @@ def test_no_row_of_a_folder_is_left_out_and_none_is_added(partitions, run_json, 
     for moved in ("2.PARQUET", "1.parquet", "0.parquet"):
         Path("cohort", moved).rename(f"cohort/more/{moved}")
         assert "(more)" in must_refuse(CHECK_PARTITIONS)
-    monkeypatch.setattr(formats, "MANY_ROWS", 50)
+    monkeypatch.setattr(tables, "MANY_ROWS", 50)
     Path("cohort.parquet").rename("assignments.parquet")
     assert "--out" in must_refuse("fit assignments.parquet --schema schema.yaml --overwrite --out .")
 

@@ -29,7 +29,7 @@ from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
-from clinclust.files import tables as formats
+from clinclust.files import tables
 
 
 def write_xlsx(path, *sheets):
@@ -117,7 +117,7 @@ def test_a_stray_cell_in_the_last_column_of_excel_costs_no_work_for_the_empty_ce
 def test_a_workbook_that_ends_its_reader_is_one_clear_error(tmp_path, monkeypatch):
     path = tmp_path / "c.ods"
     path.write_bytes(ods(CELLS))
-    monkeypatch.setattr(formats, "_CALAMINE", "import os; os.abort()")
+    monkeypatch.setattr(tables, "_CALAMINE", "import os; os.abort()")
     with pytest.raises(InputError, match=r"^c\.ods: this ods workbook cannot be read \(damaged\): open it in Excel"):
         read_cohort(path)
 
