@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from commits import describe_commit
@@ -45,34 +47,35 @@ def table(rows: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Test the cohorts, print the table and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def measure(
+    about: str,
+    work: Callable[[Any], list[Row]],
+    kinds: list[Any],
+    page: Callable[[pd.DataFrame, int], str],
+    results: Path,
+) -> None:
+    """Work off the cohorts of each kind as the command line says, and print the page of their rows, or write it."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cohorts", type=int, default=6, help="cohorts of each kind; a third of 2,000 subjects")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="an existing folder for the rows of each kind, to go on from later")
     parser.add_argument("--write", action="store_true", help="write the page, instead of printing it only")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        kinds = [(kind, n) for n in N_SUBJECTS for kind in APART]
-        rows = collected(pool, tested, kinds, options.cohorts, options.keep)
-    page = "\n".join(
-        [
-            "# How often groups are called distinct",
-            "",
-            f"{options.cohorts} cohorts of each kind, a third of 2,000 subjects; 12 features. The share called "
-            "distinct, and its standard error, by the number of subjects. Made by `benchmarks/gaps.py`.",
-            "",
-            table(rows),
-            "",
-            describe_commit(),
-            "",
-        ]
-    )
-    print(page)
+        rows = collected(pool, work, kinds, options.cohorts, options.keep)
+    text = f"{page(rows, options.cohorts)}\n\n{describe_commit()}\n"
+    print(text)
     if options.write:
-        RESULTS.write_text(page, encoding="utf-8")
+        results.write_text(text, encoding="utf-8")
+
+
+def _page(rows: pd.DataFrame, n_cohorts: int) -> str:
+    how = (
+        f"{n_cohorts} cohorts of each kind, a third of 2,000 subjects; 12 features. The share called "
+        "distinct, and its standard error, by the number of subjects. Made by `benchmarks/gaps.py`."
+    )
+    return f"# How often groups are called distinct\n\n{how}\n\n{table(rows)}"
 
 
 if __name__ == "__main__":
-    main()
+    measure(__doc__ or "", tested, [(kind, n) for n in N_SUBJECTS for kind in APART], _page, RESULTS)

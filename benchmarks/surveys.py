@@ -11,17 +11,14 @@ other shares in each class; the best rule of assignment is wrong in the share th
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from commits import describe_commit
-from continuum_levels import Row, collected, share
+from continuum_levels import Row, share
+from gaps import measure
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -147,33 +144,11 @@ def table(rows: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Fit the tables, print the rates and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cohorts", type=int, default=4, help="cohorts of each kind; a third of 2,000 people")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="an existing folder for the rows of each kind, to go on from later")
-    parser.add_argument("--write", action="store_true", help="write the page, instead of printing it only")
-    options = parser.parse_args()
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        rows = collected(pool, fitted, [(kind, n) for n in N_SUBJECTS for kind in KINDS], options.cohorts, options.keep)
+def _page(rows: pd.DataFrame, n_cohorts: int) -> str:
     about = " ".join((__doc__ or "").split("\n\n", 2)[2].split())
-    page = "\n".join(
-        [
-            "# How often survey tables are divided",
-            "",
-            f"{options.cohorts} tables of each kind, a third of 2,000 people, fitted as by default. {about}",
-            "",
-            table(rows),
-            "",
-            describe_commit(),
-            "",
-        ]
-    )
-    print(page)
-    if options.write:
-        RESULTS.write_text(page, encoding="utf-8")
+    how = f"{n_cohorts} tables of each kind, a third of 2,000 people, fitted as by default. {about}"
+    return f"# How often survey tables are divided\n\n{how}\n\n{table(rows)}"
 
 
 if __name__ == "__main__":
-    main()
+    measure(__doc__ or "", fitted, [(kind, n) for n in N_SUBJECTS for kind in KINDS], _page, RESULTS)
