@@ -32,7 +32,9 @@ from clinclust.engine.continuum.tested_node import (
     Node,
     NodeTest,
     RunningTest,
+    are_few,
     best_division,
+    is_discrete,
     p_of_gap_between,
 )
 from clinclust.engine.problem.problem import Problem, pose
@@ -82,13 +84,17 @@ def result_of(problem: Problem, members: Labels, seed: int, *, any_shape: bool =
     return found, len(drawn)
 
 
-def p_of_any_shape(problem: Problem, seed: int) -> float:
-    """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it; halves are the best."""
+def p_of_any_shape(problem: Problem, straight: float, seed: int) -> float:
+    """Return p of all subjects against a continuum of any shape, as `distinct_subtypes` has it; halves are the best.
+
+    `straight` is their p against one with constant correlations.
+    """
     everybody = np.arange(problem.cohort.n_subjects)
     node = Node(everybody, best_division(problem).labels, PARTS)
     p = p_of_gap_between(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL)
-    if p >= DISTINCT_LEVEL:
-        p = min(p, SHAPE_COUNTS * result_of(problem, everybody, seed, any_shape=True)[0].p)
+    if p >= DISTINCT_LEVEL and not are_few(is_discrete(problem.cohort)):
+        smoothed = result_of(problem, everybody, seed, any_shape=True)[0].p
+        p = min(p, SHAPE_COUNTS * max(straight, smoothed))
     return min(p, 1.0)
 
 
@@ -109,7 +115,7 @@ def at_the_root(task: tuple[str, int, int]) -> list[Row]:
         "p_any_shape": 1.0,
     }
     if found.p < LEVEL:
-        row["p_any_shape"] = p_of_any_shape(problem, seed)
+        row["p_any_shape"] = p_of_any_shape(problem, found.p, seed)
     if (kind, n_subjects) == CHECKED:
         with mock.patch.object(tested_node, "_CHECKPOINTS", ()):
             row["p_of_all"] = result_of(problem, np.arange(n_subjects), seed)[0].p

@@ -298,7 +298,7 @@ def step_of(values: Array) -> float:
 
 
 def log_probability(values: Array, step: float, fields: dict[str, Any]) -> float:
-    """Return the log probability of numbers (n,) on a grid under the likelihood, transform and spike of a feature."""
+    """Return the log probability of numbers (n,) on a grid under a likelihood, transform and spike."""
     if "spike" in fields:
         rest = {name: value for name, value in fields.items() if name != "spike"}
         is_equal = values == fields["spike"]
@@ -306,6 +306,10 @@ def log_probability(values: Array, step: float, fields: dict[str, Any]) -> float
     if fields["likelihood"] == Exponential.name:  # in steps of the grid they are geometric
         return _evidence(Geometric.name, np.rint(values / step))
     n_steps = values.size * math.log(step)
+    # Equal numbers were spread over a step: among 1,450 births, 1 child in 97% is no narrow peak of a measurement.
+    different, times = np.unique(values, return_counts=True)
+    places = np.concatenate([(np.arange(n) + 0.5) / n - 0.5 for n in times.tolist()])
+    values = np.repeat(different, times) + step * places
     if "transform" in fields:
         return _evidence(Gaussian.name, np.log(values)) - float(np.log(values).sum()) + n_steps
     return _evidence(Gaussian.name, values) + n_steps

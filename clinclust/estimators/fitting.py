@@ -28,7 +28,7 @@ from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem import problem as joint
 from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import ClusterTree, Problem
-from clinclust.engine.sampling.chains import temperature
+from clinclust.engine.sampling.chains import average_membership, temperature
 from clinclust.engine.search import settle
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
 from clinclust.engine.search.settle import LARGE, Start
@@ -115,8 +115,9 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> tuple[F
     budget, progress = Budget(settings.max_seconds), Progress(bool(settings.progress))
     with announcing_compilation():
         plan = settings.search_plan(cohort.problem, cancelled, budget, progress)
-        fit = fit_by(plan, adjusted(cohort, settings, plan), is_tested=settings.is_tested)
-    fit = as_asked(fit, settings.n_clusters, settings.min_size)
+        of_interest = adjusted(cohort, settings, plan)
+        fit = as_asked(fit_by(plan, of_interest, is_tested=settings.is_tested), settings.n_clusters, settings.min_size)
+        fit = calibrate(fit, of_interest, plan) if settings.calibrate else fit
     return fit, list(list_notes(fit, settings, cohort.frame))
 
 
@@ -167,6 +168,19 @@ def with_tree_tested(fit: Fit, cohort: Prepared, plan: SearchPlan, *, in_short: 
     n_draws = FEWEST_DRAWS if in_short else N_DRAWS
     tree, test = walk_tree(fit, cohort.frame, plan, n_draws, with_grades=not in_short)
     return replace(fit, tree_=tree, tree_test_=test)
+
+
+def calibrate(fit: Fit, cohort: Prepared, plan: SearchPlan) -> Fit:
+    """Return a fit with the temperature at which the probabilities of its subtypes hold."""
+    if fit.n_clusters_ == 1:
+        return fit
+    problem = fitted_problem(fit, cohort.frame, fit.coarsening_)
+    order = problem.cohort.order
+    places, averages = average_membership(problem, fit.cluster_labels_[order], plan.seed, plan.cancelled)
+    scores = np.log(np.maximum(fit.cluster_membership_, np.finfo(np.float64).tiny))
+    warmth = temperature(scores[order[places]], averages, fit.subtype_of_)
+    clusters, membership = replace(fit.clusters_, temperature=warmth), joint.probabilities(scores / warmth)
+    return replace(fit, clusters_=clusters, cluster_membership_=membership)
 
 
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
@@ -327,18 +341,17 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     selected = problem if included.all() else problem.with_features(included)
     scores = joint.leave_one_out_scores(selected, selected.partition(labels))
     joins, evidence = settle.merge_tree(selected, labels)
-    warmth = temperature(selected, labels, plan.seed, plan.cancelled) if plan.calibrate else 1.0
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
     labels_of_table, choice = cohort.in_table_order(labels), rows_taken(frame)
     clusters = joint.clusters_of(problem, partition, included)
-    clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
+    clusters = replace(clusters, outlying_share=plan.outlying_share)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
         cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(joint.probabilities(scores / warmth)),
+        cluster_membership_=cohort.in_table_order(joint.probabilities(scores)),
         clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=joint.log_joint(problem, partition) if plan.fill_modes else best.log_joint,

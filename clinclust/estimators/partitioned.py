@@ -39,7 +39,16 @@ from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
 from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
 from clinclust.estimators.fit import AllSubjects, Fit, PartitionedFit
-from clinclust.estimators.fitting import Prepared, fit_by, fit_of, list_notes, prepared, search, with_tree_tested
+from clinclust.estimators.fitting import (
+    Prepared,
+    calibrate,
+    fit_by,
+    fit_of,
+    list_notes,
+    prepared,
+    search,
+    with_tree_tested,
+)
 from clinclust.estimators.parameters import PublishedParameters, check_estimator, seed_of
 from clinclust.estimators.settings import Settings, pose_for
 from clinclust.files.row_choice import N_SAMPLED, drawn
@@ -172,7 +181,7 @@ class SampleFit:
     @classmethod
     def search(cls, settings: Settings, sample: Prepared, plan: SearchPlan) -> Self:
         """Fit the sample; its tree is tested only where that decides the weights of blocks."""
-        within = replace(plan, progress=plan.progress.within("a sample of the table"), calibrate=False)
+        within = replace(plan, progress=plan.progress.within("a sample of the table"))
         is_tested = settings.is_tested and plan.estimate_powers and has_repeated(sample.problem)
         return cls(settings, sample, plan, fit_by(within, sample, is_tested=is_tested))
 
@@ -192,7 +201,8 @@ class SampleFit:
         fit = replace(fit, restarts_=self.fit.restarts_)
         if self.settings.is_tested:
             fit = with_tree_tested(fit, self.sample, plan)
-        return as_asked(fit, self.settings.n_clusters, floor_as_share(self.settings.min_size, n_subjects))
+        fit = as_asked(fit, self.settings.n_clusters, floor_as_share(self.settings.min_size, n_subjects))
+        return calibrate(fit, self.sample, plan) if self.settings.calibrate else fit
 
 
 def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partitioned:

@@ -106,7 +106,6 @@ class Settings(PublishedParameters):
             choose_hyperparameters=isinstance(self.hyperparameters, str),
             concentration=self.concentration if isinstance(self.concentration, str) else None,
             fill_modes=self.fills_modes,
-            calibrate=self.calibrate,
             cancelled=cancelled,
             budget=budget,
             progress=progress,

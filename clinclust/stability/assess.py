@@ -113,7 +113,7 @@ class Refitter:
             if len(kept_out(table, schema)) < len(schema.clustered):
                 raise
             return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
-        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False, calibrate=False)
+        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False)
         prepared = Prepared(table, schema, problem)
         fit = fit_by(plan, prepared, is_tested=settings.is_tested, in_short=True)
         number, floor = settings.n_clusters, self.model.min_size

@@ -32,6 +32,7 @@ def test_a_number_has_the_probability_of_its_interval_and_parameters_cost():
         normal = stats.norm(taken(values).mean(), taken(values).std())
         interval = np.log(normal.cdf(taken(high)) - normal.cdf(taken(low))).sum()
         assert log_probability(values, 1.0, fields) == pytest.approx(interval - np.log(3000), abs=20)
+        assert log_probability(np.repeat([1.0, 2.0, 3.0], [1401, 45, 4]), 1.0, fields) < 0.0
     geometric = stats.geom(1 / (1 + values.mean())).logpmf(values + 1).sum()
     assert log_probability(values, 1.0, EXPONENTIAL) == pytest.approx(geometric - np.log(3000) / 2, abs=10)
 

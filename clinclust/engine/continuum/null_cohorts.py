@@ -57,6 +57,12 @@ def parts_of_columns(cohort: EncodedCohort) -> list[tuple[int, ...]]:
     return [(place, pairs[place]) if place in pairs else (place,) for place in first]
 
 
+def are_nominal(cohort: EncodedCohort) -> NDArray[np.bool_]:
+    """Return whether each of the `whole_columns` is nominal, (D,)."""
+    nominal = [is_nominal for _, is_nominal in encoded_columns(cohort.arrays)]
+    return np.array([nominal[first] for first, *_ in parts_of_columns(cohort)], dtype=np.bool_)
+
+
 def whole_columns(cohort: EncodedCohort) -> list[Array]:
     """Return columns whose order means something, float64 (N,), NaN = missing.
 
@@ -252,13 +258,15 @@ class NominalColumn:
     """The subjects with both values, by group, and in a group by level."""
     ends: Whole
     """(G + 1,) where each group begins among these."""
+    share: float
+    """What the other column tells of this one, as a share of its entropy."""
 
     @classmethod
-    def read(cls, place: int, parent: int, column: Array, groups: Whole) -> NominalColumn:
+    def read(cls, place: int, parent: int, column: Array, groups: Whole, share: float) -> NominalColumn:
         """Return the column at a place, given the groups of its parent."""
         ordered = np.lexsort((column, groups))
         ordered = ordered[(groups[ordered] >= 0) & ~np.isnan(column[ordered])]
-        return cls(place, parent, groups, ordered, np.searchsorted(groups[ordered], np.arange(groups.max() + 2)))
+        return cls(place, parent, groups, ordered, np.searchsorted(groups[ordered], np.arange(groups.max() + 2)), share)
 
     def choose(self, shares: Array, chosen: Whole) -> None:
         """Replace the subjects chosen for the column by those at these shares (N,) of their group, in place."""
@@ -275,8 +283,7 @@ def nominal_columns(cohort: EncodedCohort, wholes: Sequence[Array]) -> tuple[Nom
 
     Columns of numbers are drawn before all of them; without any, the column that tells most of the others is.
     """
-    are_nominal = [is_nominal for _, is_nominal in encoded_columns(cohort.arrays)]
-    waiting = [place for place, parts in enumerate(parts_of_columns(cohort)) if are_nominal[parts[0]]]
+    waiting = np.flatnonzero(are_nominal(cohort)).tolist()
     if not waiting:
         return ()
     places, groups = range(len(wholes)), list[Whole]()
@@ -292,7 +299,8 @@ def nominal_columns(cohort: EncodedCohort, wholes: Sequence[Array]) -> tuple[Nom
     while waiting:
         ready = [place for place in places if place not in waiting]
         place, parent = max(product(waiting, ready), key=shared.__getitem__)
-        columns.append(NominalColumn.read(place, parent, wholes[place], groups[parent]))
+        share = shared[place, parent] / max(shared[place, place], 1e-12)
+        columns.append(NominalColumn.read(place, parent, wholes[place], groups[parent], share))
         waiting.remove(place)
     return tuple(columns)
 
@@ -483,7 +491,7 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
     population = SmoothedPopulation(
-        **{item.name: getattr(straight, item.name) for item in fields(straight) if item.name != "nominal"},
+        **{item.name: getattr(straight, item.name) for item in fields(straight)},
         axes=axes,
         within=within,
         beside=scores - within @ axes.T,

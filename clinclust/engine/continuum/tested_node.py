@@ -17,19 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, islice, pairwise, starmap
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
-from clinclust.arrays import Array, Labels, Whole
+from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.null_cohorts import (
-    OnePopulation,
+    SCORE_STEPS,
+    are_nominal,
     in_score_steps,
     log_odds,
     nearest_correlation,
@@ -97,28 +97,15 @@ class NodeTest:
     n_subjects: int
     """Number of subjects in the test."""
 
-    @classmethod
-    def of(cls, gain: Farthest, shape: Farthest, n_subjects: int) -> NodeTest:
-        """Return the test of a node by the tests of its gains and of its shape among this number of subjects."""
+    def or_by_shape(self, shape: NodeTest) -> NodeTest:
+        """Return the test of a node by its gains or, where p is smaller, by its shape."""
         by_shape = _SHAPE_COUNTS * shape.p
-        z, p = gain.z if gain.p <= by_shape else shape.z, min(gain.p, by_shape, 1.0)
-        return cls(gain.at + 2, gain.observed, gain.mean, gain.spread, z, p, n_subjects)
+        return replace(self, z=self.z if self.p <= by_shape else shape.z, p=min(self.p, by_shape, 1.0))
 
     @property
     def excess(self) -> float:
         """The gain less its expectation in one population, in nats."""
         return self.gain - self.expected
-
-
-class Farthest(NamedTuple):
-    """The statistic that lies farthest above its expectation in one population, and its test."""
-
-    at: int
-    observed: float
-    z: float
-    p: float
-    mean: float
-    spread: float
 
 
 @dataclass(frozen=True)
@@ -161,9 +148,9 @@ class DrawPlan:
         ends = [0, *(number for number in _CHECKPOINTS if number < self.n_draws), self.n_draws]
         return starmap(range, pairwise(ends))
 
-    def decision(self, of_gain: Farthest, of_shape: Farthest, n_draws: int) -> bool | None:
+    def decision(self, of_gain: NodeTest, of_shape: NodeTest, n_draws: int) -> bool | None:
         """Return whether p is below the level if more draws would not change this, else None."""
-        if of_gain.spread <= _LEAST_SPREAD:
+        if of_gain.expected_sd <= _LEAST_SPREAD:
             return None
         both = ((of_gain.z, self.significance_level), (of_shape.z, self.significance_level / _SHAPE_COUNTS))
         variance = 1.0 / n_draws - 1.0 / self.n_draws
@@ -224,20 +211,29 @@ def _tested(
     population = one_population(part, rng)
     if plan.any_shape:
         population = smoothed_population(population, rng)
-    observed, division = _of_subjects(part, population.scores, node.halves, most)
-    draw = partial(_of_draw, population, most, plan.cancelled, division)
+    from_tree = best_division(part, node.halves) if 0 < node.halves.sum() < node.halves.size else None
+    *observed, is_of_tree = _statistics(part, population.scores, most, from_tree)
+    clusters = part.partition(from_tree.labels).sums if from_tree is not None and is_of_tree else None
+
+    def draw(number: int) -> tuple[Array, Array]:
+        if plan.cancelled.is_set():
+            raise SearchCancelled("the test was cancelled")
+        drawn, scores = population.draw(np.random.default_rng(_stream(seed, _DRAW + number)))
+        begun = None if clusters is None else divide_like(drawn, clusters)
+        return _statistics(drawn, scores, most, begun)[:2]
+
     expected = list[tuple[Array, Array]]()
     for batch in plan.batches():
-        drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
+        drawn = [plan.pool.submit(draw, number) for number in batch]
         for future in drawn:
             expected.append(future.result())
             plan.advance()
         drawn_gains, drawn_shapes = map(np.array, zip(*expected, strict=True))
-        of_gain = farthest(observed[0], drawn_gains, minimum_gain(part))
-        of_shape = farthest(observed[1], drawn_shapes, _LEAST_OF_SHAPE)
+        of_gain = farthest(observed[0], drawn_gains, minimum_gain(part), node.members.size)
+        of_shape = farthest(observed[1], drawn_shapes, _LEAST_OF_SHAPE, node.members.size)
         decision = plan.decision(of_gain, of_shape, len(expected))
         if decision or len(expected) >= min(_FEWEST_DRAWS, plan.n_draws):
-            yield NodeTest.of(of_gain, of_shape, node.members.size), len(expected), decision
+            yield of_gain.or_by_shape(of_shape), len(expected), decision
             if decision is not None:
                 return
 
@@ -246,42 +242,16 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
 
 
-def _of_subjects(
-    part: Problem, scores: Array, halves: Labels, most: int
-) -> tuple[tuple[Array, Array], tuple[Array, Array] | None]:
-    """Return the statistics of subjects, and sizes and sums of two clusters if only the tree shows them."""
+def _statistics(part: Problem, scores: Array, most: int, begun: Division | None) -> tuple[Array, Array, bool]:
+    """Return gains and shape of subjects, and whether their best division into two is the one begun elsewhere."""
     gains, division = profile(part, most)
-    from_tree = best_division(part, halves) if 0 < halves.sum() < halves.size else division
-    clusters = None
-    if from_tree.gain > division.gain:
-        gains[0], division = max(gains[0], from_tree.gain), from_tree
-        clusters = part.partition(division.labels).sums
-    return (gains, shape_of(part, scores, division.labels)), clusters
+    is_begun = begun is not None and begun.gain > division.gain
+    if begun is not None and is_begun:
+        gains[0], division = max(gains[0], begun.gain), begun
+    return gains, shape_of(part, scores, division.labels), is_begun
 
 
-def _of_draw(
-    population: OnePopulation,
-    most: int,
-    cancelled: Event,
-    clusters: tuple[Array, Array] | None,
-    seed: np.random.SeedSequence,
-) -> tuple[Array, Array]:
-    if cancelled.is_set():
-        raise SearchCancelled("the test was cancelled")
-    drawn, scores = population.draw(np.random.default_rng(seed))
-    gains, division = profile(drawn, most)
-    if clusters is not None:
-        # A division that the main axis hides, such as by a value that half of the subjects have, is one of draws too.
-        arrays = drawn.cohort.arrays
-        like_tree = find_best(
-            arrays, drawn.model, clusters_without_subjects(arrays, *clusters), 0.0, _NO_NEW_CLUSTER, False
-        )
-        if 0 < like_tree.sum() < like_tree.size and (begun := best_division(drawn, like_tree)).gain > division.gain:
-            gains[0], division = max(gains[0], begun.gain), begun
-    return gains, shape_of(drawn, scores, division.labels)
-
-
-def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
+def farthest(observed: Array, drawn: Array, least: float, n_subjects: int) -> NodeTest:
     """Return the test of statistics (S,) against those of draws (B, S); `least` is the least standard deviation."""
     means, spreads = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), least)
     standard = (observed - means) / spreads
@@ -293,7 +263,7 @@ def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
     highest = (off * n_draws / (n_draws - 1) / of_others).max(axis=1)
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
     p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
-    return Farthest(at, float(observed[at]), z, p, float(means[at]), float(spreads[at]))
+    return NodeTest(at + 2, float(observed[at]), float(means[at]), float(spreads[at]), z, p, n_subjects)
 
 
 def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
@@ -354,6 +324,18 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     return max(pursued, key=lambda division: division.gain, default=Division(-np.inf, together))
 
 
+def divide_like(drawn: Problem, clusters: tuple[Array, Array]) -> Division:
+    """Divide drawn subjects beginning from two clusters of the observed ones, of which these are sizes and sums.
+
+    A division that the main axis hides, such as by a value that half of the subjects have, is one of draws too.
+    """
+    arrays = drawn.cohort.arrays
+    there = clusters_without_subjects(arrays, *clusters)
+    like_observed = find_best(arrays, drawn.model, there, 0.0, _NO_NEW_CLUSTER, False)
+    is_one = like_observed.min() == like_observed.max()
+    return Division(-np.inf, like_observed) if is_one else best_division(drawn, like_observed)
+
+
 def distance_in(problem: Problem, node: Node) -> float:
     """Return how far apart the log odds of the halves of a node are, in standard deviations within them."""
     odds = log_odds(problem.restricted_to(node.members), node.halves)
@@ -386,29 +368,28 @@ def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
 # The axis is Fisher's linear discriminant of normal scores. Each subject's place on it comes from a discriminant that
 # was found without the subject (cross-fitting, ten folds, the mean of three foldings): a division of one population
 # looks like a gap to the subjects it was made from, and to no others. Silverman's test (1981, *Using kernel density
-# estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) then asks whether the
+# estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) asks whether the
 # density of these places has more than one peak: h is the smallest bandwidth at which the estimate has one, and p the
-# share of samples from this estimate, rescaled to the variance of the places, that have more at h.
+# share of samples from this estimate, rescaled to the variance of the places, that have more at h. A peak counts if 3%
+# of the subjects lie between its valleys: outliers are no group.
 #
-# This p is too large where one tail is long, as that of a severity that few have: of the axes of ten skewed severities
-# (60 cohorts each), 1% have a p below .05. It is too small where the top is flat, as that of a uniform severity: of 240
-# cohorts, 9% are below .017. Without a long tail, the dip must therefore also be larger than that of most uniform
-# samples (`TAIL_COUNTS`; benchmarks/gaps.py). A peak counts if 3% of the subjects lie between its valleys: outliers are
-# no group.
+# This p is too large where one tail is long: of the axes of ten skewed severities (60 cohorts each), 1% have a p below
+# .05. It is too small where the top is flat, as that of a uniform severity: of 240 cohorts, 9% are below .017. Without
+# a long tail, the dip must therefore also be larger than that of most uniform samples (`TAIL_COUNTS`).
 #
 # The groups are those that are asked about. Divided anew in each fold, two diseases whose severity varies more than
 # they differ fall into mild and severe, between which there is no gap.
 #
-# The features are normal scores, in which a small group of high and scattered values has a peak, as liver enzymes in
-# cirrhosis. Ranks close a gap that one or two measurements have. Where a third of the features are measurements, it is
-# therefore also looked for among these alone, on their own scale: of 30 cohorts of 200 with eight measurements, of
-# which two tell groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores.
+# In normal scores, a small group of high and scattered values has a peak, as liver enzymes in cirrhosis; but ranks
+# close a gap that one or two measurements have. Where a third of the features are measurements, it is therefore also
+# looked for among these alone, on their own scale: of 30 cohorts of 200 with eight measurements, of which two tell
+# groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores.
 #
-# Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. Discrete features are
-# therefore left out of scores if they are a third or less. If they are more, h must also exceed those of cohorts drawn
-# from the subjects' own distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought,
-# and the column of levels that the halves follow is left out. h, the dip and Silverman's p are each compared with a
-# milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more power.
+# Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. If more than a third of
+# the features are discrete, h must therefore also exceed those of cohorts drawn from the subjects' own distribution,
+# smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought. h, the dip and Silverman's p are each
+# compared with a milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more
+# power.
 #
 # Missing values blur a place: of groups d apart, the subject whose features hold a share s of d^2 has a log odds whose
 # mean is s times that of the others. Its log odds are divided by s, so that each group has one place, and subjects who
@@ -438,18 +419,21 @@ MIXED = 1.0, 0.3
 """The same where h is compared with cohorts too: .03 and .1. Of groups as above, a dip at .1 loses none."""
 _FEW_DISCRETE = 1.0 / 3.0
 """Share of discrete features up to which they are left out of scores, so that no cohorts need be drawn."""
-HEAP = 0.2
-"""Share of equal values above which a measurement is a column of levels too, such as 12 years at school."""
+HEAP, LIMIT = 0.2, 0.05
+"""Shares of equal values, and of the lowest or highest one, above which a measurement is a column of levels too: 12
+years at school, which half of the people have, or the largest income that was written down, which 14% have."""
 _TELLS = 0.2
 """Share of variance within two halves below which a column of levels tells them, and makes a gap by itself, as sex."""
+_SAYS_THE_SAME = 0.5  # share of the entropy of a nominal feature that another tells
 _LEAST_INFORMATION = 0.8  # least share of d^2 that the features of a subject hold, as a multiple of the median share
 _LEAST_MEASURED = 1.0 / 3.0  # least share of measurements among the features
 _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
 _AT_ONCE = 32  # samples that are drawn together
 _ENDS = 4.0
-"""Where measurements are cut, in robust standard deviations from the median, half the distance of the quantiles .16 and
-.84: gross errors would be the axis."""
+"""Distance from the median, in robust standard deviations, half the distance of the quantiles .16 and .84, beyond which
+measurements are drawn in by logarithms: gross errors would be the axis. Cut there, the 7% of people with the highest
+incomes would be a peak."""
 
 
 def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> tuple[Array, Whole]:
@@ -580,20 +564,26 @@ def critical_bandwidth(x: Array) -> float:
 
 def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
     """Return p of no gap along the axis between two halves, (M,), in normal scores; above the level, of places only."""
-    discrete, scores = is_discrete(part.cohort), scores_of(part.cohort)
-    has_few = discrete.mean() <= _FEW_DISCRETE
+    discrete, scores, nominal = is_discrete(part.cohort), scores_of(part.cohort), are_nominal(part.cohort)
+    has_few = are_few(discrete)
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    places, clear = places_on_axis(find_telling_scores(scores, discrete, halves), halves, rng, n_foldings)
+    places, clear = places_on_axis(find_telling_scores(scores, discrete, nominal, halves), halves, rng, n_foldings)
     p, h = p_of_no_gap(places[clear], rng, level, FLAT_TOP if has_few else MIXED)
     if has_few or p >= level:
         return p
-    of_one_peak = smoothed_population(one_population(part, rng), rng)
+    straight = one_population(part, rng)
+    # Levels that are drawn given those of another nominal feature bring back two peaks that were smoothed away, unless
+    # one says nearly the same as the other: a race that is Hispanic, and a column of Hispanic origins.
+    links = tuple(column for column in straight.nominal if not nominal[column.parent] or column.share > _SAYS_THE_SAME)
+    of_one_peak, clusters = smoothed_population(replace(straight, nominal=links), rng), part.partition(halves).sums
 
     def bandwidths() -> Iterator[float]:
         while True:
             drawn, scores = of_one_peak.draw(rng)
-            parts = best_division(drawn).labels
-            places, clear = places_on_axis(find_telling_scores(scores, discrete, parts), parts, rng)
+            alike = divide_like(drawn, clusters)
+            parts = (alike if alike.gain > -np.inf else best_division(drawn)).labels
+            telling = find_telling_scores(scores, discrete, nominal, parts)
+            places, clear = places_on_axis(telling, parts, rng)
             spread = float(places[clear].std())
             yield critical_bandwidth((places[clear] - places[clear].mean()) / max(spread, 1e-9))
 
@@ -614,39 +604,53 @@ def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> flo
     return float(stdtr(n - 1, -t))
 
 
-def is_discrete(cohort: EncodedCohort) -> NDArray[np.bool_]:
-    """Return whether each feature is discrete, has a discrete part, or one value in `HEAP` of the subjects, (D,)."""
-    n_discrete, commonest = cohort.arrays.codes.shape[1], list[float]()
-    for column in whole_columns(cohort):
-        times = np.unique(column[~np.isnan(column)], return_counts=True)[1]
-        commonest.append(times.max(initial=0) / max(times.sum(), 1))
+def is_discrete(cohort: EncodedCohort) -> Mask:
+    """Return whether each feature is discrete, has a discrete part, or piles up at a value (`HEAP`, `LIMIT`), (D,)."""
+    n_discrete = cohort.arrays.codes.shape[1]
     discrete = [min(parts) < n_discrete for parts in parts_of_columns(cohort)]
-    return np.array(discrete) | (np.array(commonest) > HEAP)
+    for place, column in enumerate(whole_columns(cohort)):
+        times = np.unique(column[~np.isnan(column)], return_counts=True)[1]
+        at_limit, n = max(times[:1].sum(), times[-1:].sum()), times.sum()
+        discrete[place] |= bool(times.max(initial=0) > HEAP * n or at_limit > LIMIT * n)
+    return np.array(discrete)
 
 
-def are_measurements(discrete: NDArray[np.bool_]) -> bool:
+def are_few(discrete: Mask) -> bool:
+    """Return whether few features are discrete, (D,): these are left out, and a gap is judged without cohorts."""
+    return bool(discrete.mean() <= _FEW_DISCRETE)
+
+
+def are_measurements(discrete: Mask) -> bool:
     """Return whether enough features are no discrete ones, (D,), for a gap to be looked for among these alone."""
     return bool(np.mean(~discrete) >= _LEAST_MEASURED)
 
 
-def find_telling_scores(scores: Array, discrete: NDArray[np.bool_], halves: Labels) -> Array:
+def find_telling_scores(scores: Array, discrete: Mask, nominal: Mask, halves: Labels) -> Array:
     """Return the scores (M, D) in which a gap between two halves, int64 (M,), is looked for.
 
-    Without discrete features, (D,), if they are few, or else without the one that tells the halves nearly (`_TELLS`).
+    Without discrete features, (D,), if they are few. Else each level of a nominal feature but the last has a column,
+    and the column of levels that tells the halves nearly is left out (`_TELLS`).
     """
-    if discrete.mean() <= _FEW_DISCRETE:
+    if are_few(discrete):
         return scores[:, ~discrete]
+    columns, are_discrete = list[Array](), list[bool]()
+    for column, is_of_levels, has_no_order in zip(scores.T, discrete.tolist(), nominal.tolist(), strict=True):
+        levels = np.unique(column[~np.isnan(column)])[:-1] if has_no_order else column[:0]
+        apart = [np.where(np.isnan(column), np.nan, SCORE_STEPS * (column == level)) for level in levels]
+        columns += apart if has_no_order else [column]
+        are_discrete += [is_of_levels] * (len(columns) - len(are_discrete))
+    scores = np.column_stack(columns)
     scattered, *within = (
         _mean_and_variance(part)[1] * len(part) for part in (scores, scores[halves == 0], scores[halves == 1])
     )
-    share = np.where(discrete & (scattered > 0.0), sum(within) / np.maximum(scattered, 1e-12), 1.0)
+    share = np.where(np.array(are_discrete) & (scattered > 0.0), sum(within) / np.maximum(scattered, 1e-12), 1.0)
     return np.delete(scores, share.argmin(), axis=1) if share.min() < _TELLS and share.size > 1 else scores
 
 
-def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> Array:
+def scores_on_own_scales(cohort: EncodedCohort, discrete: Mask) -> Array:
     """Return the features of a cohort, float64 (N, D), NaN = missing: measurements on their own scale, else ranks.
 
-    Measurements are cut far from the median, and then standardised; of other features these are normal scores.
+    Measurements far from the median are drawn in, and all are standardised; of other features these are normal scores.
     """
     scores = whole_columns(cohort)
     for place, column in enumerate(scores):
@@ -654,10 +658,18 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: NDArray[np.bool_]) -> 
             scores[place] = normal_scores(column)
         elif not np.isnan(column).all():
             low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
-            reach = _ENDS * ((high - low) / 2.0 or np.nanstd(column))
-            cut = np.clip(column, middle - reach, middle + reach)
-            scores[place] = in_score_steps((cut - np.nanmean(cut)) / (np.nanstd(cut) or 1.0))
+            off = (column - middle) / ((high - low) / 2.0 or np.nanstd(column) or 1.0)
+            beyond = np.maximum(np.abs(off) - _ENDS, 0.0)
+            drawn_in = off - np.sign(off) * (beyond - np.log1p(beyond))
+            scores[place] = in_score_steps((drawn_in - np.nanmean(drawn_in)) / (np.nanstd(drawn_in) or 1.0))
     return np.column_stack(scores)
+
+
+def find_scales(part: Problem, halves: Labels) -> list[Array]:
+    """Return the scores (M, D) in which there may be a gap between two halves: on own scales, and normal ones."""
+    discrete, nominal = is_discrete(part.cohort), are_nominal(part.cohort)
+    both = scores_on_own_scales(part.cohort, discrete), scores_of(part.cohort)
+    return [find_telling_scores(scores, discrete, nominal, halves) for scores in both]
 
 
 def p_of_gap_in_measurements(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:

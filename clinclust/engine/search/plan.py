@@ -281,7 +281,6 @@ class SearchPlan:
     prior_strength: float | None = None  # the strength of the priors, if it is known, so that only features are found
     outlying_share: float = 0.0  # probability, in [0, 1), that a value is outlying; 0 = no such values are searched for
     choose_coarsening: bool = False  # search at decreasing coarsenings for the one that its own partition bears out
-    calibrate: bool = False  # find the temperature of the probabilities of the best partition (`temperature`)
     estimate_powers: bool = False  # estimate the weights of the blocks first (`reproduced_weights`)
     choose_hyperparameters: bool = False  # choose the hyperparameters one after the other (`choose_greedily`)
     concentration: str | None = None  # how to estimate it, "map" or "cross-validation"; None = keep it
@@ -316,7 +315,6 @@ class SearchPlan:
             choose_coarsening=False,
             choose_hyperparameters=False,
             concentration=None,
-            calibrate=False,
         )
 
     @property

@@ -15,15 +15,7 @@ from clinclust.arguments import COMPARISONS, FRAME, Rule, accepting
 from clinclust.arrays import Array, Labels
 from clinclust.comparisons.compare import FEWEST_TESTED
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population, with_expectations
-from clinclust.engine.continuum.tested_node import (
-    Node,
-    critical_bandwidth,
-    find_telling_scores,
-    is_discrete,
-    p_of_one_peak,
-    places_on_axis,
-    scores_on_own_scales,
-)
+from clinclust.engine.continuum.tested_node import Node, critical_bandwidth, find_scales, p_of_one_peak, places_on_axis
 from clinclust.errors import InputError, shortened
 from clinclust.estimators.subtype_model import (
     FittedCohort,
@@ -319,10 +311,7 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
             continue
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
         part, halves = problem.restricted_to(node.members), node.halves
-        discrete, normal = is_discrete(part.cohort), one_population(part, rng).scores
-        scales = [scores_on_own_scales(part.cohort, discrete), normal]
-        telling = [find_telling_scores(scale, discrete, halves) for scale in scales]
-        places = [places_on_axis(scores, halves, rng)[0] for scores in telling]
+        places = [places_on_axis(scores, halves, rng)[0] for scores in find_scales(part, halves)]
         axis = min(places, key=lambda axis: p_of_one_peak(axis, np.random.default_rng(0))[0])
         scored.append((division, axis, halves))
     return scored

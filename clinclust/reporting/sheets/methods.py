@@ -79,7 +79,7 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
     fields |= {"flat": rule.FLAT_TOP[0], "tail": rule.TAIL_COUNTS, "skewness": rule.LONG_TAIL, "shapes": SHAPE_COUNTS}
     fields |= {"distinct_level": DISTINCT_LEVEL, "dip_level": DISTINCT_LEVEL / rule.FLAT_TOP[1]}
     fields |= {"mixed": rule.MIXED[0], "mixed_dip": DISTINCT_LEVEL / rule.MIXED[1]}
-    fields |= {"heap": rule.HEAP, "clear": CLEAR, "few": LEAST_CLEAR}
+    fields |= {"heap": rule.HEAP, "limit": rule.LIMIT, "clear": CLEAR, "few": LEAST_CLEAR}
     fields["finding"] = findings.answer.words["finding"]
     fields |= {"tested": counted(n_tested, "division"), "accepted": accepted, "was": counted(accepted, "was")}
     names = ["tree", "gains", "level", *["sampled"] * is_sampled(test)]

@@ -229,3 +229,28 @@ def test_a_column_of_levels_makes_no_gap_in_measurements():
     assert p_in_measurements_of(part, halves) >= LEVEL
     yes = population_of((groups(6.0) > 1.0).astype(int), "bernoulli").part
     assert p_in_measurements_of(yes, best_division(yes).labels) == 1.0
+
+
+def test_a_limit_and_a_long_tail_make_no_gap_in_measurements():
+    n_limits, n_tails = 0, 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        limit = 0.6 * rng.normal(size=(600, 1)) + 0.8 * rng.normal(size=(600, 2))
+        tail = np.exp(1.2 * limit)
+        limit[:, 0] = np.minimum(limit[:, 0], 1.0)  # 16% have it
+        n_limits += p_in_measurements(limit, (limit[:, 0] == 1.0).astype(np.int64)) < LEVEL
+        n_tails += p_in_measurements(tail, (tail[:, 0] > np.quantile(tail[:, 0], 0.93)).astype(np.int64)) < LEVEL
+    assert (n_limits, n_tails) <= (0, 1)
+
+
+def test_nominal_answers_have_a_gap_between_two_classes():
+    rng, levels = np.random.default_rng(10), np.array(["a", "b", "c", "d"])
+    is_second = rng.random(500) < 0.4
+    of_class = np.where(np.arange(4) < 2, 4.0, 0.4) / 8.8
+    both = [[rng.choice(levels, 500, p=rng.permutation(of_class)) for _ in range(2)] for _ in range(10)]
+    answers = np.column_stack([np.where(is_second, *pair) for pair in both])
+    assert p_of(answers, halves=is_second.astype(np.int64), likelihood="categorical", levels=tuple(levels)) < LEVEL
+    assert (
+        p_of(answers, halves=(answers[:, 0] == "a").astype(np.int64), likelihood="categorical", levels=tuple(levels))
+        >= LEVEL
+    )

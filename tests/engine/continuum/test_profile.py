@@ -100,12 +100,10 @@ def test_the_subjects_of_a_node_gain_as_much_as_by_its_halves():
     problem = problem_of(pd.DataFrame(np.hstack([severity, apart])).rename(columns="x{}".format))
     groups = groups[problem.cohort.order]
     scores = one_population(problem, rng).scores
-    for halves in (groups, np.zeros(120, dtype=np.int64), np.ones(120, dtype=np.int64)):
-        (gains, _), clusters = module._of_subjects(problem, scores, halves, 3)
-        assert (clusters is not None) == (halves is groups)
-        assert gains[0] == pytest.approx(
-            max(best_division(problem).gain, best_division(problem, halves).gain if halves is groups else 0.0)
-        )
+    for begun in (best_division(problem, groups), None):
+        gains, _, is_begun = module._statistics(problem, scores, 3, begun)
+        assert is_begun == (begun is not None)
+        assert gains[0] == pytest.approx((begun or best_division(problem)).gain)
     assert (best_division(problem, groups).labels == groups).all()  # the principal axis hides them
     assert best_division(problem, groups).gain > best_division(problem).gain + 20.0
 

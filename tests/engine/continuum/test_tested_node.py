@@ -1,5 +1,6 @@
 """The statistic of a node against a plain computation, its level, and what it does not depend on."""
 
+from dataclasses import replace
 from statistics import NormalDist, mean, stdev
 from threading import Event
 
@@ -13,7 +14,7 @@ from problems import problem_of
 from scored import few
 
 from clinclust.engine.continuum import tested_node
-from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, NodeTest, RunningTest, farthest
+from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest, farthest
 from clinclust.engine.search.plan import SearchCancelled, Threads
 from clinclust.estimators.fit import DISTINCT_LEVEL
 
@@ -39,31 +40,31 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
     shapes = rng.normal(-1.1, 0.1, size=(12, 4))
     shape = rng.normal(-1.1, 0.1, size=4) + 0.1 * moved
     for own, drawn in ((observed, expected), (shape, shapes)):
-        found = farthest(own, drawn, 1e-9)
+        found = farthest(own, drawn, 1e-9, 40)
         assert (found.z, found.p) == pytest.approx(plainly(own, drawn), abs=1e-8)
-        assert found.observed == own[found.at]
-        assert found.mean == pytest.approx(drawn[:, found.at].mean())
-        assert found.spread == pytest.approx(drawn[:, found.at].std(ddof=1))
+        at = found.n_parts - 2
+        assert (found.gain, found.n_subjects) == (own[at], 40)
+        assert (found.expected, found.expected_sd) == pytest.approx((drawn[:, at].mean(), drawn[:, at].std(ddof=1)))
 
 
 @given(p=st.floats(0.0, 1.0), p_of_shape=st.floats(0.0, 1.0))
 def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_twice_that_of_its_shape(p, p_of_shape):
-    found = NodeTest.of(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1), 40)
+    found = NodeTest(3, 30.0, 10.0, 4.0, 1.5, p, 40).or_by_shape(NodeTest(2, -1.0, -2.0, 0.1, 2.5, p_of_shape, 40))
     assert found.p == min(p, 2.0 * p_of_shape, 1.0)
     assert found.z == (1.5 if p <= 2.0 * p_of_shape else 2.5)
     assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
 
 
 def test_draws_that_all_gain_the_same_divide_by_no_zero():
-    assert farthest(np.zeros(3), np.zeros((30, 3)), 1e-9).p == 1.0
-    assert farthest(np.full(3, 5.0), np.zeros((30, 3)), 1e-9).p == 0.0
+    assert farthest(np.zeros(3), np.zeros((30, 3)), 1e-9, 40).p == 1.0
+    assert farthest(np.full(3, 5.0), np.zeros((30, 3)), 1e-9, 40).p == 0.0
 
 
 def test_rare_gains_of_the_draws_bound_p():
     # three of thirty draws gain as much: M is far from normal, and z alone would be significant
     rare = np.zeros((30, 2))
     rare[:3] = 4.0
-    found = farthest(np.full(2, 4.0), rare, 1e-9)
+    found = farthest(np.full(2, 4.0), rare, 1e-9, 40)
     assert found.z > 2.0
     assert found.p == pytest.approx(0.1)
 
@@ -130,7 +131,7 @@ Z = st.floats(-5.0, 50.0)
 
 @given(level=st.floats(1e-9, 0.9), n_draws=st.integers(8, 300), of_gain=Z, of_shape=Z)
 def test_a_test_ends_early_only_if_all_z_are_far_below_the_level_or_one_far_above(level, n_draws, of_gain, of_shape):
-    found = [Farthest(0, 1.0, z, 0.5, 0.0, 1.0) for z in (of_gain, of_shape)]
+    found = [NodeTest(2, 1.0, 0.0, 1.0, z, 0.5, 40) for z in (of_gain, of_shape)]
     off = []
     for z, own in ((of_gain, level), (of_shape, level / 2.0)):
         error = ((1.0 + z**2 / 2.0) * (1.0 / n_draws - 1.0 / 301)) ** 0.5
@@ -138,7 +139,7 @@ def test_a_test_ends_early_only_if_all_z_are_far_below_the_level_or_one_far_abov
     if np.abs(np.abs(off) - 2.75).min() > 1e-3:
         expected = True if max(off) > 2.75 else False if max(off) < -2.75 else None
         assert plan_of(level, 301).decision(*found, n_draws) is expected
-    rare = found[0]._replace(spread=0.0)  # a rare gain may yet come
+    rare = replace(found[0], expected_sd=0.0)  # a rare gain may yet come
     assert plan_of(level).decision(rare, found[1], n_draws) is None
 
 

@@ -50,13 +50,11 @@ def test_the_temperature_is_the_one_with_the_least_cross_entropy():
     frame, _ = cohort(1, 120)
     problem = posed(frame)
     labels = PublishedMAPDP(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
-    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(chains._BRANCH_OF_CALIBRATION,)))
-    drawn = list(chains._draws(problem, labels, rng, Event()))
-    averaged = np.mean([chains._match_clusters(*each, labels) for each in drawn], axis=0)
+    _, averaged = chains.average_membership(problem, labels, 5, Event())
     scores = leave_one_out_scores(problem, problem.partition(labels))
     temperatures = np.linspace(1.0, 2.0, 1001)
     entropy = [-(averaged * np.log(probabilities(scores / each) + 1e-300)).sum() for each in temperatures]
-    found = chains.temperature(problem, labels, 5, Event())
+    found = chains.temperature(scores, averaged, np.arange(2))
     assert 1.0 < found == pytest.approx(temperatures[np.argmin(entropy)], abs=2e-3)
 
 
@@ -68,18 +66,33 @@ def test_probabilities_of_draws_are_those_of_the_clusters_that_they_overlap():
     np.testing.assert_array_equal(lost, [[0.0, 1.0]] * 3)
 
 
-def test_one_cluster_needs_no_temperature_and_a_cancelled_run_has_none():
+def test_clusters_of_one_subtype_do_not_count_for_the_temperature():
+    rng = np.random.default_rng(6)
+    far, near = 12.0 * rng.choice([-1.0, 1.0], 200), rng.normal(0.0, 0.5, 200)
+    scores = np.column_stack([far + near, far - near, -far])  # the first two are one
+    averages = np.column_stack([0.5 * (far > 0.0), 0.5 * (far > 0.0), far < 0.0])
+    assert chains.temperature(scores, averages, np.arange(3)) > 2.0
+    assert chains.temperature(scores, averages, np.array([0, 0, 1])) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_one_subtype_needs_no_temperature_and_a_cancelled_run_has_none():
+    model = MAPDP(SCHEMA, n_clusters=1, random_state=0, progress=False).fit(cohort(2, 30)[0])
+    assert model.temperature_ == 1.0
     problem, cancelled = posed(cohort(2, 30)[0]), Event()
-    assert chains.temperature(problem, np.zeros(30, dtype=np.int64), 0, cancelled) == 1.0
     cancelled.set()
     with pytest.raises(SearchCancelled):
-        chains.temperature(problem, np.arange(30) % 2, 0, cancelled)
+        chains.average_membership(problem, np.arange(30) % 2, 0, cancelled)
 
 
-def test_a_large_cohort_is_sampled(monkeypatch):
+def test_a_large_cohort_is_sampled_and_a_cluster_without_a_member_there_is_improbable(monkeypatch):
     monkeypatch.setattr(chains, "_MOST_SUBJECTS", 60)
     problem = posed(cohort(3, 300)[0])
-    assert 1.0 <= chains.temperature(problem, np.arange(300) % 2, 0, Event()) <= 5.0
+    places, averages = chains.average_membership(problem, np.arange(300) % 2, 0, Event())
+    assert averages.shape == (places.size, 2) == (60, 2)
+    rare = np.where(np.arange(300) == np.setdiff1d(np.arange(300), places)[0], 2, np.arange(300) % 2)
+    _, averages = chains.average_membership(problem, rare, 0, Event())
+    np.testing.assert_array_equal(averages[:, 2], 0.0)
+    np.testing.assert_allclose(averages.sum(axis=1), 1.0)
 
 
 def test_members_and_new_subjects_have_the_temperature_of_the_fit_and_the_paper_none():
