@@ -34,12 +34,13 @@ from clinclust.engine.continuum.tested_node import (
     RunningTest,
     are_few,
     best_division,
+    distance_in,
     is_discrete,
     p_of_gap_between,
 )
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import Threads
-from clinclust.estimators.distinct_subtypes import HINT
+from clinclust.estimators.distinct_subtypes import FAR
 from clinclust.estimators.fit import DISTINCT_LEVEL, SHAPE_COUNTS
 from clinclust.estimators.subtype_model import cohort_of, fitted_problem
 from clinclust.methods import PublishedMAPDP
@@ -93,9 +94,10 @@ def p_of_any_shape(problem: Problem, straight: float, seed: int) -> float:
     everybody = np.arange(problem.cohort.n_subjects)
     node = Node(everybody, best_division(problem).labels, PARTS)
     p = p_of_gap_between(problem, node, np.random.SeedSequence(seed), DISTINCT_LEVEL)
-    if DISTINCT_LEVEL <= p <= HINT and not are_few(is_discrete(problem.cohort)):
+    is_far = distance_in(problem, node) >= FAR
+    if p >= DISTINCT_LEVEL and is_far and not are_few(is_discrete(problem.cohort)):
         smoothed = result_of(problem, everybody, seed, any_shape=True)[0].p
-        p = min(p, SHAPE_COUNTS * max(straight, smoothed))
+        p = min(p, max(straight, SHAPE_COUNTS * smoothed))
     return min(p, 1.0)
 
 

@@ -205,6 +205,31 @@ def test_only_the_tests_with_the_largest_p_go_on(ps, expected, left):
     assert [len(test.ps) for test in tests] == left
 
 
+@pytest.mark.parametrize(
+    ("p_of_gap", "straight", "smoothed", "is_discrete", "distance", "expected"),
+    [
+        (0.01, 0.5, 0.5, True, 9.0, 0.01),
+        (0.1, 0.001, 0.002, True, 9.0, 0.006),
+        (0.1, 0.04, 0.002, True, 9.0, 0.04),  # a straight population explains them
+        (0.1, 0.001, 0.001, True, 4.0, 0.1),  # they may be neighbouring slices
+        (0.1, 0.001, 0.001, False, 9.0, 0.1),
+    ],
+)
+def test_draws_of_any_shape_count_between_far_groups_in_scales(
+    p_of_gap, straight, smoothed, is_discrete, distance, expected, monkeypatch
+):
+    monkeypatch.setattr(tested_tree.nodes, "distance_in", lambda *_: distance)
+    tests = Sides(lambda *_: SimpleNamespace(ended=lambda: SimpleNamespace(p=straight)))
+    tests.known, tests.discrete, tests.plan = {}, np.array([is_discrete]), DrawPlan(20, 0.05, None, Event(), None)
+    tests.p_of_gap, tests.are_clear = lambda *_: p_of_gap, lambda *_: True
+    tests.problem, tests.node, tests.distance = None, lambda *_: None, lambda *_: 1.0
+    tests._begun = lambda *_: SimpleNamespace(ended=lambda: SimpleNamespace(p=smoothed))
+    pair = frozenset([0]), frozenset([1])
+    assert PairTests.p_of_any_shape(tests, *pair) == pytest.approx(expected)
+    tests.known, tests.are_clear = {}, lambda *_: False
+    assert PairTests.p_of_any_shape(tests, *pair) == 1.0
+
+
 @pytest.mark.parametrize("n_sides", [3, 5, 8])
 def test_slices_are_joined_with_their_neighbours_until_the_distinct_group_is_left(n_sides):
     joins = np.array([[0 if step == 0 else n_sides + step - 1, step + 1] for step in range(n_sides - 1)])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clinclust.engine.continuum import tested_node as rule
-from clinclust.estimators.distinct_subtypes import HINT, LEAST_CLEAR
+from clinclust.estimators.distinct_subtypes import FAR, LEAST_CLEAR
 from clinclust.estimators.fit import DISTINCT_LEVEL, SHAPE_COUNTS, STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import CLEAR, parameters_of
@@ -79,7 +79,7 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
     fields |= {"flat": rule.FLAT_TOP[0], "tail": rule.TAIL_COUNTS, "skewness": rule.LONG_TAIL, "shapes": SHAPE_COUNTS}
     fields |= {"distinct_level": DISTINCT_LEVEL, "dip_level": DISTINCT_LEVEL / rule.FLAT_TOP[1]}
     fields |= {"mixed": rule.MIXED[0], "mixed_dip": DISTINCT_LEVEL / rule.MIXED[1]}
-    fields |= {"heap": rule.HEAP, "limit": rule.LIMIT, "clear": CLEAR, "few": LEAST_CLEAR, "hint": HINT}
+    fields |= {"heap": rule.HEAP, "limit": rule.LIMIT, "clear": CLEAR, "few": LEAST_CLEAR, "far": FAR}
     fields["finding"] = findings.answer.words["finding"]
     fields |= {"tested": counted(n_tested, "division"), "accepted": accepted, "was": counted(accepted, "was")}
     names = ["tree", "gains", "level", *["sampled"] * is_sampled(test)]
