@@ -162,9 +162,7 @@ def nearest_correlation(matrix: Array) -> Array:
 
 def with_unit_diagonal(matrix: Array) -> Array:
     """Return a copy of a square matrix with ones on the diagonal."""
-    matrix = matrix.copy()
-    np.fill_diagonal(matrix, 1.0)
-    return matrix
+    return np.where(np.eye(len(matrix), dtype=np.bool_), 1.0, matrix)
 
 
 def standard_normals(n_rows: int, n_columns: int, rng: np.random.Generator) -> Array:
@@ -224,8 +222,10 @@ def axes_in_halves(scores: Array) -> Array:
 
     A missing value (NaN) has the mean, 0.
     """
-    size = scores.shape[1]
-    _, axes = eigh(correlations(scores)[0], subset_by_index=[max(size - _MOST_AXES, 0), size - 1])
+    size, matrix = scores.shape[1], correlations(scores)[0]
+    _, axes = eigh(matrix, subset_by_index=[max(size - _MOST_AXES, 0), size - 1])
+    if axes.shape[1] < min(size, _MOST_AXES):  # LAPACK leaves out equal eigenvalues, as of columns that do not vary
+        axes = eigh(matrix)[1][:, -_MOST_AXES:]
     along = np.nan_to_num(scores) @ axes[:, ::-1]
     along = along - along.mean(axis=0)
     spread = along.std(axis=0)

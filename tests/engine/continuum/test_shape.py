@@ -10,6 +10,7 @@ from problems import problem_of
 from scipy.special import logsumexp
 from scipy.stats import norm
 
+from clinclust.engine.continuum import null_cohorts
 from clinclust.engine.continuum.null_cohorts import axes_in_halves, shape_of
 from clinclust.engine.kernels.modes import dip
 from clinclust.engine.problem.problem import joint_of
@@ -63,6 +64,14 @@ def test_halves_are_finite_and_do_not_depend_on_the_order_of_rows_and_the_sign_o
 @pytest.mark.parametrize("nothing", [0.0, np.nan])
 def test_columns_of_one_value_and_empty_ones_have_a_ratio(nothing):
     assert np.isfinite(axes_in_halves(np.full((40, 4), nothing))).all()
+
+
+def test_axes_with_equal_eigenvalues_that_lapack_leaves_out_count(monkeypatch):
+    scores, whole = np.random.default_rng(4).normal(size=(40, 5)), null_cohorts.eigh
+    expected = axes_in_halves(scores)
+    some = lambda matrix, **of: [part[..., -1:] if of else part for part in whole(matrix, **of)]  # noqa: E731
+    monkeypatch.setattr(null_cohorts, "eigh", some)
+    np.testing.assert_allclose(axes_in_halves(scores), expected)
 
 
 @pytest.mark.parametrize("seed", range(3))
