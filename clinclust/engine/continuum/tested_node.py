@@ -637,7 +637,7 @@ def find_telling_scores(scores: Array, discrete: Mask, nominal: Mask, halves: La
     for column, is_of_levels, has_no_order in zip(scores.T, discrete.tolist(), nominal.tolist(), strict=True):
         levels = np.unique(column[~np.isnan(column)])[:-1] if has_no_order else column[:0]
         apart = [np.where(np.isnan(column), np.nan, SCORE_STEPS * (column == level)) for level in levels]
-        columns += apart if has_no_order else [column]
+        columns += apart or [column]
         are_discrete += [is_of_levels] * (len(columns) - len(are_discrete))
     scores = np.column_stack(columns)
     scattered, *within = (

@@ -14,6 +14,7 @@ from clinclust.engine.continuum.tested_node import (
     best_division,
     critical_bandwidth,
     distance_between,
+    find_telling_scores,
     is_discrete,
     p_of_bandwidth,
     p_of_flat_top,
@@ -243,7 +244,9 @@ def test_a_limit_and_a_long_tail_make_no_gap_in_measurements():
     assert (n_limits, n_tails) <= (0, 1)
 
 
-def test_nominal_answers_have_a_gap_between_two_classes():
+def test_nominal_answers_have_a_gap_between_two_classes_and_none_if_all_are_the_same():
+    nominal, halves = np.ones(2, dtype=np.bool_), np.arange(20) % 2
+    assert find_telling_scores(np.zeros((20, 2)), nominal, nominal, halves).shape == (20, 2)
     rng, levels = np.random.default_rng(10), np.array(["a", "b", "c", "d"])
     is_second = rng.random(500) < 0.4
     of_class = np.where(np.arange(4) < 2, 4.0, 0.4) / 8.8
