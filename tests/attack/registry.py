@@ -14,10 +14,9 @@ from attack import (
     schema_typos,
     terminal,
     writing,
-    wrong_tables,
 )
 from attack.attempts import Attack
 
-_INPUTS = (numbers, joint_law, odd_workbooks, schema_typos, mutated_files, models, wrong_tables)
+_INPUTS = (numbers, joint_law, odd_workbooks, schema_typos, mutated_files, models)
 _OUTPUTS = (writing, places, terminal, payloads, api, arguments, interrupts)
 ATTACKS: tuple[Attack, ...] = tuple(attack for module in (*_INPUTS, *_OUTPUTS) for attack in module.ATTACKS)
