@@ -637,7 +637,7 @@ def is_in_partitions(table: Path) -> bool:
     """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
     if table.is_dir():
         return any(table.glob(_FILES)) or any(table.glob(f"*/{_FILES}"))
-    if table.suffix.lower() == ".parquet":
+    if table.suffix.lower() == ".parquet" and table.is_file():  # a pipe would be waited for
         with suppress(ImportError, OSError, ValueError, NotImplementedError):  # of which the reader of tables warns
             from pyarrow import parquet
 

@@ -5,20 +5,18 @@ from attack import (
     arguments,
     interrupts,
     joint_law,
-    malformed_schemas,
-    malformed_tables,
     models,
     mutated_files,
     numbers,
     odd_workbooks,
     payloads,
     places,
+    schema_typos,
     terminal,
     writing,
-    wrong_tables,
 )
 from attack.attempts import Attack
 
-_INPUTS = (numbers, joint_law, malformed_tables, odd_workbooks, malformed_schemas, mutated_files, models, wrong_tables)
+_INPUTS = (numbers, joint_law, odd_workbooks, schema_typos, mutated_files, models)
 _OUTPUTS = (writing, places, terminal, payloads, api, arguments, interrupts)
 ATTACKS: tuple[Attack, ...] = tuple(attack for module in (*_INPUTS, *_OUTPUTS) for attack in module.ATTACKS)

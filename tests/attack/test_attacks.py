@@ -7,7 +7,7 @@ from attack.attempts import ImpossibleHereError, carried_out
 from attack.registry import ATTACKS
 
 _SLOW = {
-    *("Ctrl-C in a fit", "Ctrl-C in the first compilation", "a table that is not the model's", "malformed tables"),
+    *("Ctrl-C in a fit", "Ctrl-C in the first compilation"),
     *("places: limits of the size of files", "places: odd outputs of every command"),
     *("payloads: csv opened by a spreadsheet program", "saved model: edited, with new checksums"),
     *("terminal: streams closed, full or not read", "writing: deaths at a step"),

@@ -130,11 +130,16 @@ def test_a_table_tests_none_that_the_fit_describes_only(wild, must_refuse, run):
 def test_assignments_say_who_is_in_a_subtype_of_few_subjects(wild, run):
     run("assign cohort.csv --model out --out again.csv")
     assert Path("again.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
-    pd.read_csv("cohort.csv").tail(30).to_csv("new.csv", index=False)
+    few = pd.read_csv("again.csv")["few_subjects"] == "yes"
+    assert few.tolist() == wild.untested_[wild.labels_].tolist()
+    new = pd.read_csv("cohort.csv").tail(30)
+    new.iloc[0] = 1e6  # of none of these, who is not one of few
+    new.to_csv("new.csv", index=False)
     run("assign new.csv --model out --out assigned.csv")
     assigned = pd.read_csv("assigned.csv")
     is_small = np.append(wild.untested_, False)[assigned["subtype"] - 1]
     assert is_small.any()
+    assert assigned["subtype"][0] == 0
     assert (assigned["few_subjects"] == np.where(is_small, "yes", "no")).all()
 
 

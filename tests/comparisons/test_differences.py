@@ -359,12 +359,6 @@ def test_the_odds_ratio_leaves_out_1_exactly_where_its_test_rejects():
                 assert beyond + at_end.pmf(yes_a[place]) / 2 == pytest.approx(0.025, rel=1e-6)
 
 
-def test_few_with_a_rare_finding_are_tested_exactly():
-    # Student's t-test of these shares, 2 of 18 and 0 of 99, has p = .0007, which no count of two can show.
-    a, b = Side(np.array([18.0]), np.array([2 / 18]), None), Side(np.array([99.0]), np.array([0.0]), None)
-    assert mid_p(a, b).p == pytest.approx(stats.fisher_exact([[2, 16], [0, 99]]).pvalue, rel=0.1)
-
-
 def test_scipy_and_statsmodels_on_raw_values():
     rng = np.random.default_rng(4)
     values = np.concatenate([rng.integers(0, 5, 30), rng.integers(0, 9, 21), rng.integers(2, 6, 44)])

@@ -90,14 +90,6 @@ def test_counts_that_follow_from_their_margins_are_withheld_too():
     assert pd.isna(summary(shared, "count", 1, "level 1"))
 
 
-def test_the_other_answer_of_a_yes_no_feature_is_a_count_too():
-    whole = of_counts([[4, 30], [60, 30], [0, 0]], ["no", "yes"])
-    broken = disclosed(primary_only(whole))
-    assert set(broken["cell"]) == {"not yes"}
-    assert disclosed(suppress_small_cells(whole), truth=whole).empty
-    assert pd.isna(summary(suppress_small_cells(whole), "count", 1))
-
-
 def test_missing_values_are_counts_too_and_shares_stay(whole):
     shared = suppress_small_cells(whole)
     found = audit_disclosure(shared, truth=whole)

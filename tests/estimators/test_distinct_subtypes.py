@@ -39,13 +39,6 @@ def same(one, other):
 # --- what is found ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.simulation
-def test_three_groups_are_three_subtypes_however_finely_the_fit_slices_them(three):
-    model, _, groups, distinct = three
-    assert distinct.n_subtypes == 3
-    assert adjusted_rand_index(distinct.labels, groups) > 0.95 > adjusted_rand_index(model.labels_, groups)
-
-
 def half_at_12_years(seed, n=240):
     """Return measurements with a common factor, one of which is years at school: half of the people have 12."""
     rng = np.random.default_rng(seed)
@@ -159,14 +152,6 @@ def test_a_gross_row_is_no_subtype():
     assert model.cluster_sizes_.min() == 1
     distinct = distinct_subtypes(model, gross, n_draws=20)
     assert np.bincount(distinct.labels).min() > 1
-
-
-def test_kinds_are_subtypes_without_their_grades():
-    frame, schema, far = graded_cohort()
-    model = MAPDP(schema, coarsening=0.6, n_restarts=2, random_state=0, n_jobs=1, progress=False).fit(frame)
-    assert model.n_clusters_ > 2 == model.kinds_.max() + 1
-    np.testing.assert_array_equal(model.kinds_, far)
-    np.testing.assert_array_equal(model.cut("kinds").labels_, model.kinds_)
 
 
 def in_unions(labels, of):

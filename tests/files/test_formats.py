@@ -3,6 +3,7 @@
 import re
 import sys
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import openpyxl
@@ -197,6 +198,8 @@ def test_empty_rows_above_the_header_are_counted(tmp_path):
     frame = read(tmp_path, workbook_bytes(sheet_xml(row_xml(4, text("a")) + row_xml(6, number(1)))))
     assert frame.index.tolist() == [4]
     assert frame["a"].tolist() == ["1"]
+    last = read(tmp_path, workbook_bytes(sheet_xml(row_xml(1, text("a")) + row_xml(1_048_576, number(1)))))
+    assert (last.index + 2).tolist() == [1_048_576]
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, "00:00:00"), (42370, "2020-01-02"), (59, "1904-02-29")])
@@ -252,8 +255,11 @@ def changed(name, old, new):
     return {**parts, name: parts[name].replace(old, new)}
 
 
+ENTITIES = "".join(f'<!ENTITY {after} "{f"&{one};" * 10}">' for one, after in pairwise("abcdefghi"))
+LAUGHS = f'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{ENTITIES}]><x>&i;</x>'
 BROKEN = {
     "no sheet": (without("xl/worksheets/sheet1.xml"), "part xl/worksheets/sheet1.xml is missing"),
+    "no styles": (without("xl/styles.xml"), "part xl/styles.xml is missing"),
     "no shared texts": (without("xl/sharedStrings.xml"), "part xl/sharedStrings.xml is missing"),
     "no relations of the workbook": (without("xl/_rels/workbook.xml.rels"), "workbook.xml.rels is missing"),
     "no relations": (without("_rels/.rels"), "its part _rels/.rels is missing"),
@@ -261,6 +267,7 @@ BROKEN = {
     "a sheet without relation": (changed("xl/workbook.xml", 'r:id="rId1"', ""), "no sheet with cells"),
     "only charts": (changed("xl/_rels/workbook.xml.rels", "/worksheet", "/chartsheet"), "no sheet with cells"),
     "broken XML": (changed("xl/worksheets/sheet1.xml", "</sheetData>", ""), "cannot be read (ParseError"),
+    "a billion letters": ({**workbook_parts(SOUND), "xl/worksheets/sheet1.xml": LAUGHS}, "cannot be read (ParseError"),
     "a binary workbook": ({"mimetype": "x", "xl/workbook.bin": "x"}, "this xlsb workbook cannot be read"),
     "an OpenDocument sheet": ({"mimetype": "x", "content.xml": "x"}, "LibreOffice"),
     "an empty zip": ({}, "_rels/.rels is missing"),
@@ -278,9 +285,12 @@ def test_bytes_that_are_no_sound_zip_are_one_clear_error(tmp_path):
     at = sound.index(b"xl/worksheets/sheet1.xml") + len(b"xl/worksheets/sheet1.xml")
     flipped = sound[:at] + bytes(255 - byte for byte in sound[at : at + 40]) + sound[at + 40 :]
     entry = sound.index(b"PK\x01\x02") + 6  # the version of zip that is needed
+    heads = rb"(?:PK\x03\x04..|PK\x01\x02....)\x00"  # of each part, and then the flag of a password
+    locked = re.sub(heads, lambda head: head[0][:-1] + b"\x01", sound, flags=re.DOTALL)
     for content, words in (
         (sound[: len(sound) // 2], "xlsx file cannot be read"),
         (sound[:entry] + b"\x61" + sound[entry + 1 :], "xlsx file cannot be read"),
+        (locked, "in its part _rels/.rels"),
         (flipped, "cannot be read"),
         (zipped({**workbook_parts(SOUND)}).replace(b"xl/styles.xml", b"XL/workbook.x"), "damaged|missing"),
     ):

@@ -17,6 +17,7 @@ from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import NUMBER, canonical_text, without_letters
 from clinclust.files.notation import looks_like_number, parts_of
+from clinclust.files.tables import is_in_partitions
 from schemas import stored_schema
 
 AWKWARD = ["001", "1E5", "None", "NA", "", "nan", " x ", "1,5", "=1+1", 'a "quote"', "two\nlines", "é", "12:30"]
@@ -241,13 +242,16 @@ def test_an_encoding_of_no_text_is_refused(tmp_path, encoding):
     assert len(str(caught.value)) < 1000
 
 
-def test_pipes_and_devices_are_refused_at_once(tmp_path):
+def test_pipes_and_devices_are_refused_at_once(tmp_path, monkeypatch):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     (tmp_path / "zero.csv").symlink_to("/dev/zero")
     for path in (pipe, tmp_path / "zero.csv"):
         with pytest.raises(OSError, match=rf"{path.name} is a pipe or a device"):
             read_cohort(path)
+    os.mkfifo(tmp_path / "pipe.parquet")
+    monkeypatch.setattr("pyarrow.parquet.read_metadata", None)  # which waits for what the pipe gives
+    assert not is_in_partitions(tmp_path / "pipe.parquet")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort, quick_fit, schema_of, wild_cohort
 
 import clinclust as cc
-from clinclust.estimators.subtype_model import FittedCohort
-from clinclust.reporting.assignments import assignment_table, tabulate_assignments
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import summary
 
@@ -157,27 +155,7 @@ def test_a_shared_report_gives_no_floor_and_names_nobody(tmp_path):
         assert word not in said
 
 
-# --- tables of subjects, notebook, associations -----------------------------------------------------------------------
-
-
-def test_assignments_say_who_is_one_of_few():
-    model, frame = small()
-    table = tabulate_assignments(FittedCohort(model, frame))
-    assert (table["few_subjects"] == "yes").tolist() == model.untested_[model.labels_].tolist()
-    labels = np.array([-1, 0, 4])  # a new subject of none of these is not one of few
-    new = assignment_table(
-        frame.head(3),
-        model.schema_,
-        labels,
-        model.membership_[:3],
-        np.zeros(3),
-        np.array([True, True, True]),
-        described_only=model.untested_,
-    )
-    assert new["few_subjects"].tolist() == ["no", "no", "yes"]
-    plain = tabulate_assignments(FittedCohort(*found_small()))
-    assert set(plain["few_subjects"]) == {"no"}
-    assert plain.columns.tolist()[:6] == table.columns.tolist()[:6]
+# --- associations -----------------------------------------------------------------------------------------------------
 
 
 def test_validated_associations_leave_them_out():

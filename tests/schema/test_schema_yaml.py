@@ -97,9 +97,11 @@ def test_a_file_that_is_not_there_or_not_utf8(tmp_path):
     with pytest.raises(SchemaError, match="line 1"):
         FeatureSchema.from_yaml("é" * 200)  # too long for the name of a file
     path = tmp_path / "latin.yaml"
-    path.write_bytes(b"clinclust: 1\ntitle: caf\xe9\n")
-    with pytest.raises(SchemaError, match=r"line 2.*UTF-8"):
-        FeatureSchema.from_yaml(path)
+    utf16 = COHORT.encode("utf-16")
+    for content, line in ((b"clinclust: 1\ntitle: caf\xe9\n", 2), (utf16, 1), (b"\0" * 4096, 1)):
+        path.write_bytes(content)
+        with pytest.raises(SchemaError, match=rf"line {line}.*(UTF-8|character)"):
+            FeatureSchema.from_yaml(path)
     path.write_bytes(b"")
     with pytest.raises(SchemaError, match="empty"):
         FeatureSchema.from_yaml(path)
