@@ -21,7 +21,7 @@ from clinclust.estimators.subtype_model import cohort_of, fitted_problem
 from clinclust.methods import PublishedMAPDP
 
 
-def of_severity_and_disease(seed=1):
+def of_severity_and_disease(seed=7):
     """Return 300 people of two diseases, and their schema; a severity through all measurements parts them first."""
     rng = np.random.default_rng(seed)
     disease = np.arange(300) % 2
