@@ -140,8 +140,9 @@ class PairTests:
         if not self.are_clear(first, second):
             return 1.0
         p = self.p_of_gap(first, second)
-        distances = nodes.distance_in(self.problem, self.node(first, second)), self.distance(first, second)
-        if p < DISTINCT_LEVEL or max(distances) < FAR or nodes.are_few(self.discrete):
+        if p < DISTINCT_LEVEL or nodes.are_few(self.discrete):
+            return p
+        if max(nodes.distance_in(self.problem, self.node(first, second)), self.distance(first, second)) < FAR:
             return p
         plan = replace(self.plan, significance_level=DISTINCT_LEVEL / SHAPE_COUNTS, any_shape=True)
         straight, smoothed = self.begun(first, second).ended().p, self._begun(first, second, plan).ended().p

@@ -116,8 +116,8 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> tuple[F
     with announcing_compilation():
         plan = settings.search_plan(cohort.problem, cancelled, budget, progress)
         of_interest = adjusted(cohort, settings, plan)
-        fit = as_asked(fit_by(plan, of_interest, is_tested=settings.is_tested), settings.n_clusters, settings.min_size)
-        fit = calibrate(fit, of_interest, plan) if settings.calibrate else fit
+        fit = fit_by(plan, of_interest, is_tested=settings.is_tested)
+        fit = cut(fit, of_interest, plan, settings, settings.min_size)
     return fit, list(list_notes(fit, settings, cohort.frame))
 
 
@@ -170,9 +170,10 @@ def with_tree_tested(fit: Fit, cohort: Prepared, plan: SearchPlan, *, in_short: 
     return replace(fit, tree_=tree, tree_test_=test)
 
 
-def calibrate(fit: Fit, cohort: Prepared, plan: SearchPlan) -> Fit:
-    """Return a fit with the temperature at which the probabilities of its subtypes hold."""
-    if fit.n_clusters_ == 1:
+def cut(fit: Fit, cohort: Prepared, plan: SearchPlan, settings: Settings, min_size: float | None) -> Fit:
+    """Return a fit with the subtypes that the settings ask for, and the temperature of their probabilities."""
+    fit = as_asked(fit, settings.n_clusters, min_size)
+    if fit.n_clusters_ == 1 or not settings.calibrate:
         return fit
     problem = fitted_problem(fit, cohort.frame, fit.coarsening_)
     order = problem.cohort.order

@@ -37,18 +37,9 @@ from clinclust.engine.search.settle import N_DIVIDED, added, compact, minimum_ga
 from clinclust.errors import CohortError, InputError, refuse, warn
 from clinclust.estimators import say
 from clinclust.estimators.adjustment import refuse_adjustment
-from clinclust.estimators.distinct_subtypes import as_asked, floor_as_share, refuse_too_large_a_floor
+from clinclust.estimators.distinct_subtypes import floor_as_share, refuse_too_large_a_floor
 from clinclust.estimators.fit import AllSubjects, Fit, PartitionedFit
-from clinclust.estimators.fitting import (
-    Prepared,
-    calibrate,
-    fit_by,
-    fit_of,
-    list_notes,
-    prepared,
-    search,
-    with_tree_tested,
-)
+from clinclust.estimators.fitting import Prepared, cut, fit_by, fit_of, list_notes, prepared, search, with_tree_tested
 from clinclust.estimators.parameters import PublishedParameters, check_estimator, seed_of
 from clinclust.estimators.settings import Settings, pose_for
 from clinclust.files.row_choice import N_SAMPLED, drawn
@@ -201,8 +192,7 @@ class SampleFit:
         fit = replace(fit, restarts_=self.fit.restarts_)
         if self.settings.is_tested:
             fit = with_tree_tested(fit, self.sample, plan)
-        fit = as_asked(fit, self.settings.n_clusters, floor_as_share(self.settings.min_size, n_subjects))
-        return calibrate(fit, self.sample, plan) if self.settings.calibrate else fit
+        return cut(fit, self.sample, plan, self.settings, floor_as_share(self.settings.min_size, n_subjects))
 
 
 def _encoded(cohort: _Cohort, sample: SampleFit, place: TablePlace) -> Partitioned:
