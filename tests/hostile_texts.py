@@ -4,8 +4,7 @@ import tomllib
 from pathlib import Path
 
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-IN_REPORTS = _TEXTS["report"]
-IN_TABLES = [*IN_REPORTS, *_TEXTS["table"]]
 ON_TERMINALS = _TEXTS["terminal"]
-IN_OUTPUTS = [*_TEXTS["outputs"], *ON_TERMINALS]
+IN_REPORTS = list(dict.fromkeys([*_TEXTS["report"], *_TEXTS["outputs"], *ON_TERMINALS]))
+IN_TABLES = list(dict.fromkeys([*IN_REPORTS, *_TEXTS["table"]]))
 IN_WORKBOOKS = _TEXTS["workbook"]

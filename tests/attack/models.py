@@ -1,4 +1,4 @@
-"""Attacks on saved models: damaged, cut, and edited with checksums computed anew."""
+"""Attacks on saved models: damaged, and edited with checksums computed anew."""
 
 import contextlib
 import copy
@@ -8,53 +8,30 @@ import shutil
 import warnings
 
 import numpy as np
-import pandas as pd
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
 import clinclust as cc
 from attack.attempts import Attack
 from clinclust.errors import InputError
 from clinclust.files.writing import write_manifest
-from schemas import stored_text
 
 LONGEST = 4_000
 """Characters of a message that a reader can be expected to read."""
 
-SCHEMA = stored_text("attacked")
 N = 60
-
-
-def cohort(seed=0):
-    """Return a table of 60 subjects in two groups, with two subjects who differ in their identifiers only."""
-    rng = np.random.default_rng(seed)
-    groups = np.repeat([0, 1], N // 2)
-    frame = pd.DataFrame(
-        {
-            "who": [f"p{row:03d}" for row in range(N)],
-            "age": rng.integers(40, 90, N),
-            "falls": rng.poisson(1 + 9 * groups),
-            "tremor": np.where(rng.random(N) < 0.1 + 0.8 * groups, "yes", "no"),
-            "stage": rng.binomial(4, 0.15 + 0.7 * groups),
-            "kind": np.array(["a", "b", "c"])[rng.integers(2, size=N) + groups],
-            "wait": rng.exponential(1 + 5 * groups).round(4),
-            "crp": rng.normal(5 + 20 * groups, 2).round(2),
-        }
-    ).astype(object)
-    frame.iloc[5, 1:] = frame.iloc[4, 1:]
-    return frame
 
 
 class Saved:
     """A model that was fitted and saved, what it predicts, and a copy of its folder to damage."""
 
     def __init__(self, folder, **parameters):
-        self.frame = cohort()
-        schema = cc.FeatureSchema.from_yaml(SCHEMA)
+        self.frame, schema, *_ = mixed_cohort(0, N, EVERY_LIKELIHOOD)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=1, progress=False, **parameters).fit(
                 self.frame
             )
-        self.new = cohort(9)
+        self.new = self.frame.sample(frac=1.0, random_state=9)
         self.expected = model.predict_proba(self.new)
         self.whole = model.save(folder / "whole")
         self.folder = folder / "damaged"
@@ -106,21 +83,6 @@ def flips(count, rng, folder):
         content[place] = before ^ (1 << int(rng.integers(8))) if rng.random() < 0.5 else int(rng.integers(256))
         (saved.folder / name).write_bytes(content)
         yield saved.outcome(f"{name} byte {place} from {before} to {content[place]}")
-
-
-def truncations(count, rng, folder):
-    """Cut one file: model.json and the manifest at every length, the archive at lengths drawn at random."""
-    saved = Saved(folder)
-    cuts = [
-        (name, length) for name in saved.files if name.endswith(".json") for length in range(len(saved.content[name]))
-    ]
-    size = len(saved.content["model.npz"])
-    cuts += [("model.npz", int(length)) for length in rng.integers(size, size=max(1_000, count - len(cuts)))]
-    for place in rng.permutation(len(cuts))[:count]:
-        name, length = cuts[place]
-        saved.reset()
-        (saved.folder / name).write_bytes(saved.content[name][:length])
-        yield saved.outcome(f"{name} cut at {length}")
 
 
 # --- edits whose checksums were computed anew ---------------------------------------------------------------------
@@ -266,6 +228,5 @@ _ARRAY_WAYS = {
 
 ATTACKS = (
     Attack("saved model: flipped bits", flips, smoke=100, full=1_000),
-    Attack("saved model: truncated", truncations, smoke=150, full=8_000),
     Attack("saved model: edited, with new checksums", edits, smoke=20, full=300),
 )

@@ -10,7 +10,6 @@ from attack import (
     numbers,
     odd_workbooks,
     payloads,
-    places,
     schema_typos,
     terminal,
     writing,
@@ -18,5 +17,5 @@ from attack import (
 from attack.attempts import Attack
 
 _INPUTS = (numbers, joint_law, odd_workbooks, schema_typos, mutated_files, models)
-_OUTPUTS = (writing, places, terminal, payloads, api, arguments, interrupts)
+_OUTPUTS = (writing, terminal, payloads, api, arguments, interrupts)
 ATTACKS: tuple[Attack, ...] = tuple(attack for module in (*_INPUTS, *_OUTPUTS) for attack in module.ATTACKS)

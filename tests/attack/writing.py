@@ -8,7 +8,6 @@ import resource
 import shutil
 import signal
 import tempfile
-import time
 import warnings
 
 from attack.attempts import Attack
@@ -23,26 +22,11 @@ _N_STEPS = {"fit folder": 80, "model folder": 35}  # of others fewer than 28
 _FAULTS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG)
 
 
-def kills(count, rng, folder):
-    """Kill processes at a random moment while they write over a file that was there before."""
-    for number in range(count):
-        name = list(WRITERS)[number % len(WRITERS)]
-        target, expected, lasts = _written(name, folder)
-        child = os.fork()
-        if child == 0:
-            _as_a_child(lambda: WRITERS[name](target), folder)  # noqa: B023
-        time.sleep(rng.uniform(0, 1.05) * lasts)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        yield _fault_after_a_death(f"kill {number} of {name}", name, target, expected, folder)
-
-
 def deaths_at_a_step(count, rng, folder):
     """End processes at the nth call of the system that makes, moves, flushes or removes a file, before or after it."""
     for number in range(count):
         name = ("fit folder", "model folder", "report.xlsx", "table.csv")[0 if number % 2 else number // 2 % 4]
-        target, expected, _ = _written(name, folder)
+        target, expected = _written(name, folder)
         step, after = int(rng.integers(1, _N_STEPS.get(name, 28))), bool(rng.integers(2))
         child = os.fork()
         if child == 0:
@@ -57,7 +41,7 @@ def faults_at_a_step(count, rng, folder):
     """Let the nth call of the system fail, as on a full, broken or protected disk."""
     for number in range(count):
         name = list(WRITERS)[number % len(WRITERS)]
-        target, expected, _ = _written(name, folder)
+        target, expected = _written(name, folder)
         step, code = int(rng.integers(1, _N_STEPS.get(name, 28))), int(rng.choice(_FAULTS))
         said = _in_a_child(lambda: WRITERS[name](target), folder, step=step, code=code)  # noqa: B023
         about = f"{errno.errorcode[code]} at step {step} of {name}"
@@ -68,7 +52,7 @@ def files_that_grow_too_large(count, rng, folder):
     """Write under a limit of the size of files, which ends a write in the middle."""
     for number in range(count):
         name = list(WRITERS)[number % len(WRITERS)]
-        target, expected, _ = _written(name, folder)
+        target, expected = _written(name, folder)
         limit = int(rng.integers(0, max(map(len, expected[1].values())) + 1000))
         said = _in_a_child(lambda: WRITERS[name](target), folder, limit=limit)  # noqa: B023
         about = f"limit of {limit} bytes for {name}"
@@ -76,32 +60,30 @@ def files_that_grow_too_large(count, rng, folder):
 
 
 def _written(name, folder):
-    """Write what an earlier run left; return the path, what may stand there in the end, and how long writing takes."""
+    """Write what an earlier run left; return the path, and what may stand there in the end."""
     shutil.rmtree(folder / "work", ignore_errors=True)
     (folder / "work").mkdir()
     (folder / "temporary").mkdir(exist_ok=True)
     target = folder / "work" / name
-    earlier, new, lasts = _expected(name, folder)
+    earlier, new = _expected(name, folder)
     if "folder" in name:
         target.mkdir()
     for file, content in earlier.items():
         (target / file if "folder" in name else target).write_bytes(content)
-    return target, (earlier, new), lasts
+    return target, (earlier, new)
 
 
 _EXPECTED = {}
 
 
 def _expected(name, folder):
-    """Return the files of an earlier run, those of the run that is disturbed, and how long it takes undisturbed."""
+    """Return the files of an earlier run, and those of the run that is disturbed."""
     if (name, folder) not in _EXPECTED:
         target = folder / name
         write_earlier(name, target)
         earlier = _content(target)
         WRITERS[name](target)
-        started = time.perf_counter()
-        WRITERS[name](target)
-        _EXPECTED[name, folder] = earlier, _content(target), time.perf_counter() - started
+        _EXPECTED[name, folder] = earlier, _content(target)
         assert earlier != _content(target)
     return _EXPECTED[name, folder]
 
@@ -247,7 +229,6 @@ def _content(path):
 
 
 ATTACKS = (
-    Attack("writing: kills at a random moment", kills, smoke=3, full=2400),
     Attack("writing: deaths at a step", deaths_at_a_step, smoke=6, full=200),
     Attack("writing: faults at a step", faults_at_a_step, smoke=3, full=240),
     Attack("writing: files that grow too large", files_that_grow_too_large, smoke=3, full=120),

@@ -34,10 +34,20 @@ WRITING = ["draft", "fit", "report", "table", "assign"]
 
 
 # --- the place --------------------------------------------------------------------------------------------------------
-@scored(refused_lines("places").items())
-def test_places_that_cannot_be_written(line, words, fit, must_refuse):
-    shutil.copytree("out", "other", dirs_exist_ok=True)
+@pytest.fixture
+def odd_places(fit):
+    """Have a copy of the fit and of the table, links to the table, pipes, and a link to itself."""
+    shutil.copytree("out", "other")
     shutil.copy("cohort.csv", "old.csv")
+    for suffix in ("yaml", "xlsx", "csv"):
+        Path(f"link.{suffix}").symlink_to("cohort.csv")
+    for suffix in ("yaml", "docx"):
+        os.mkfifo(f"pipe.{suffix}")
+    Path("loop").symlink_to("loop")
+
+
+@scored(refused_lines("places").items())
+def test_places_that_cannot_be_written(line, words, odd_places, must_refuse):
     must_refuse(line, naming=words)
 
 

@@ -1,14 +1,18 @@
 """Assignment tables: who is where, safe to open in a spreadsheet."""
 
+import csv
 import io
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from attack.payloads import fault_in_csv
+from hostile_texts import IN_REPORTS
 from hypothesis import example, given
 from hypothesis import strategies as st
 from inert_texts import original_text
+from scored import scored
 
 from clinclust import Feature, FeatureSchema
 from clinclust.reporting.assignments import assignment_table, inert_text, write_inert_csv
@@ -93,6 +97,13 @@ def test_formulas_are_disarmed(payload):
     assert back["who"][0] == payload.removesuffix(formula) + f"'{formula}"
     assert original_text(back["who"][0]) == payload
     assert back.shape == (3, 10)
+
+
+@scored(IN_REPORTS)
+def test_payloads_are_disarmed_however_the_file_is_divided_and_come_back(payload):
+    text = written(table_of({"who": [payload, "b", "c"]}))
+    assert fault_in_csv(text) is None
+    assert original_text(list(csv.reader(io.StringIO(text, newline="")))[1][0]) == payload
 
 
 @pytest.mark.parametrize("number", ["-12", "+7", "-0.5", "12", "-1e-5", "+3.", "0", "-007"])

@@ -17,7 +17,7 @@ VOID = {"meta", "br"}
 
 
 class Page(HTMLParser):
-    """Collects elements and cell texts, and fails on a tag that closes what is not open."""
+    """Collects elements and texts; fails on a tag that closes what is not open, a comment, and what nobody sees."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -34,7 +34,11 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data}")
+
     def handle_data(self, data):
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", data)
         if data.strip():
             self.texts.append((self.open[-1], data.strip()))
 
