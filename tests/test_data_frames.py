@@ -1,6 +1,8 @@
 """What holds of every public function of a table: other libraries, other orders of rows, other rows, other models."""
 
 import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -120,12 +122,21 @@ OF_A_FIT = {
     "distinct_subtypes": lambda model, frame: cc.distinct_subtypes(model, frame, n_draws=20, n_jobs=1).joins,
     "unusual_subjects": lambda model, frame: cc.unusual_subjects(model, frame),
 }
+
+
+def tidy_report(model, frame):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "report.csv"
+        return pd.read_csv(cc.write_report(model, frame, path, associations=None, progress=False))
+
+
 OF_SUBTYPES = {
     "validated_associations": lambda model, frame: cc.validated_associations(model, frame, n_restarts=1, **QUICK),
     "multiple_imputations": lambda model, frame: model.multiple_imputations(frame, 1, n_sweeps=1, random_state=0)[0],
     "dominant_columns": lambda model, frame: comparisons.dominant_columns(model, frame),
     "compare_outcomes": lambda model, frame: cc.compare_outcomes(model, frame, "died"),
     "subtype_table": lambda model, frame: cc.subtype_table(model, frame).to_frame(),
+    "write_report": tidy_report,
 }
 
 

@@ -12,17 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust.associations import refit as refits
-from clinclust.associations.refit import (
-    AsReported,
-    Subtypes,
-    TestRules,
-    as_many,
-    association_of,
-    effects,
-    refit,
-    without,
-)
-from clinclust.comparisons.differences import Contrasted, contrast_of
+from clinclust.associations.refit import AsReported, Subtypes, as_many, effects, refit, without
+from clinclust.comparisons.differences import contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
@@ -125,15 +116,6 @@ def test_a_saved_model_gives_the_same(fitted, found, tmp_path):
     model, frame = fitted
     model.save(tmp_path)
     pd.testing.assert_frame_equal(cc.validated_associations(cc.MAPDP.load(tmp_path), frame, n_restarts=2), found)
-
-
-def test_small_subtypes_take_no_part():
-    values = np.arange(20.0)
-    labels = np.repeat([0, 1, 2], [10, 8, 2])
-    found = Subtypes(np.arange(20), labels)
-    assert association_of([Contrasted(values, "student")], found, TestRules(3))[0].test == "Student's t"
-    assert association_of([Contrasted(values, "student")], found, TestRules(3))[1] == 18
-    assert association_of([Contrasted(values, "student")], found, TestRules(2))[0].test == "ANOVA"
 
 
 def pairs(n=400, seed=4, block=None):

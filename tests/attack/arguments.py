@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from cohorts import schema_of
 
 import clinclust as cc
 from attack.attempts import Attack
@@ -21,9 +22,7 @@ def _sound_calls(folder):
     rng = np.random.default_rng(0)
     groups = np.arange(60) % 2
     frame = pd.DataFrame({"gait": rng.normal(20 * groups, 1), "falls": rng.poisson(1 + 20 * groups)})
-    schema = cc.FeatureSchema(
-        [cc.Feature(name="gait", likelihood="gaussian"), cc.Feature(name="falls", likelihood="poisson")]
-    )
+    schema = schema_of(["gait"], falls="poisson")
     quick = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
     model = cc.methods.PublishedMAPDP(schema, **quick).fit(frame)
     labels = model.labels_

@@ -164,5 +164,5 @@ def _expected(command, stream, usual):
 
 ATTACKS = (
     Attack("terminal: hostile names", names_on_the_terminal, smoke=20, full=600),
-    Attack("terminal: streams closed, full or not read", failing_streams, smoke=1, full=40),
+    Attack("terminal: streams closed, full or not read", failing_streams, smoke=24, full=40),
 )

@@ -230,6 +230,6 @@ def _content(path):
 
 ATTACKS = (
     Attack("writing: deaths at a step", deaths_at_a_step, smoke=6, full=200),
-    Attack("writing: faults at a step", faults_at_a_step, smoke=3, full=240),
+    Attack("writing: faults at a step", faults_at_a_step, smoke=20, full=240),
     Attack("writing: files that grow too large", files_that_grow_too_large, smoke=3, full=120),
 )

@@ -2,7 +2,6 @@
 
 import errno
 import io
-import os
 import re
 import shlex
 import subprocess
@@ -10,7 +9,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from cases import cases_beside, read_beside
 from command_line import (
@@ -39,19 +37,6 @@ def test_the_command_is_a_process(here):
     assert (code, out) == (2, "")
     assert err.startswith("clinclust: ")
     assert "missing.csv" in err
-
-
-@pytest.mark.simulation
-@pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
-def test_a_closed_output_is_no_error(here, fitted):
-    long = pd.concat([cohort()] * 100, ignore_index=True)
-    long.assign(who=long.index).to_csv("long.csv", index=False)
-    for arguments in (["assign", "long.csv", "--model", fitted], CHECK.split()):
-        reader, writer = os.pipe()
-        os.close(reader)
-        code, printed = run_process(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
-        os.close(writer)
-        assert (code, printed.err) == (141, "")
 
 
 def test_help_needs_nothing_heavy():
@@ -149,13 +134,6 @@ def test_a_traceback_can_be_asked_for_before_and_after_the_command(line, here, r
     err = run(line, code=2).err
     assert err.startswith("Traceback (most recent call last)")
     assert err.rstrip().splitlines()[-1].startswith("clinclust: ")
-
-
-@pytest.mark.parametrize(
-    "line", ["check 'a\nclinclust: note: forged.csv' --schema s", f"{CHECK} '--a\nclinclust: note: forged'"]
-)
-def test_no_name_forges_a_line(line, here, run):
-    assert run(line, code=2).err.notes == []
 
 
 # --- a bug ------------------------------------------------------------------------------------------------------------

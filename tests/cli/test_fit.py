@@ -6,14 +6,12 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 from cohorts import gaussian_schema, wild_cohort
-from command_line import FILES, FIT, RESTARTS, SCHEMA, exit_code, names_in, severities
+from command_line import FILES, FIT, RESTARTS, exit_code, names_in, severities
 
 from clinclust import MAPDP, compare_subtypes, read_cohort
-from clinclust.methods import PublishedMAPDP
 
 
 # --- the model and its files ------------------------------------------------------------------------------------------
@@ -24,24 +22,6 @@ def test_the_defaults_of_the_command_are_the_recommended_ones(here, run_json):
     assert sorted(facts["files"]) == names_in("a/b") == sorted(FILES)
     assert [subtype["n"] for subtype in facts["subtypes"]] == [24, 16]
     assert facts["warnings"] == []
-
-
-@pytest.mark.simulation
-def test_reports_say_what_a_block_counts_for(here, run, whole_reports):
-    Path("schema.yaml").write_text(
-        re.sub("name: (falls|stage),", r"name: \1, block: frailty,", SCHEMA), encoding="utf-8"
-    )
-    run(f"fit cohort.csv --schema schema.yaml --out out {RESTARTS} 2 --associations none")
-    worth = MAPDP.load("out").block_weights_["frailty"]
-    assert worth < 1.0
-    summary = openpyxl.load_workbook("out/subtypes.xlsx")["Summary"]
-    assert "Block frailty" in [row[0] for row in summary.values]
-    assert f" {2 * worth:.1f}" in Path("out/subtypes.html").read_text(encoding="utf-8")
-
-
-def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
-    monkeypatch.setitem(PublishedMAPDP.__init__.__kwdefaults__, "init", "single")
-    assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 
 # --- the number of subtypes -------------------------------------------------------------------------------------------

@@ -447,24 +447,3 @@ def test_a_draft_says_what_it_cannot_allow(partitions, run):
     out, err = run("draft cohort --out drafted.yaml")
     assert "crp (1.parquet): " in err
     assert out.commands == ["check cohort --schema drafted.yaml"]
-
-
-@pytest.mark.simulation
-def test_new_subjects_are_summarised_by_the_mean_line_of_the_fit(here, run, run_json):
-    rng = np.random.default_rng(0)
-    subject, month = np.repeat(np.arange(60), 4), np.tile([0, 6, 12, 30], 60)
-    egfr = np.where(subject < 30, 90, 50) - np.where(subject < 30, 0, 0.5) * month + rng.normal(0, 3, 240)
-    frame = pd.DataFrame({"patient": subject, "month": month, "egfr": egfr.round(1), "note": "x"})
-    frame.to_csv("visits.csv", index=False)
-    choice = "--one-row-per patient --time month --summarise egfr=mean,slope"
-    run(f"draft visits.csv --out visits.yaml --drop note {choice}")
-    run(f"fit visits.csv --schema visits.yaml --drop note --out out {QUICK}")
-    rows = FeatureSchema.from_yaml("visits.yaml").rows
-    assert MAPDP.load("out").schema_.rows == rows
-    frame.iloc[[0, 239]].to_csv("new.csv", index=False)  # one visit each, of which nothing could be estimated
-    for more in ("", choice):
-        facts = run_json(f"assign new.csv --model out --drop note --out assigned{len(more)}.csv {more}")
-        assert any("egfr over month" in warning["message"] for warning in facts["warnings"])
-    first, second = (pd.read_csv(f"assigned{len(more)}.csv") for more in ("", choice))
-    assert first.equals(second)
-    assert first["subtype"].nunique() == 2

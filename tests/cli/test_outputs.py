@@ -182,7 +182,7 @@ def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fi
     assert MAPDP.load("out").random_seed_ == 5
 
 
-REPORT_OPTIONS = "--name '1=Mild = slow' --suppress 5 --min-size 4"
+REPORT_OPTIONS = "--name '1=Mild = slow' --suppress 5 --min-size 4 --significance-level 0.2"
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,10 @@
 from html import unescape
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from cases import cases_beside
 from command_line import FILES, REPORTS, RESTARTS, Text, cohort, contents, names_in
 from reporting.stand_in import sections_of
-from scored import scored
 
 from clinclust import MAPDP, CohortWarning
 from clinclust.files.writing import changed_files, read_manifest
@@ -39,17 +36,6 @@ def test_the_report_of_an_adjusted_fit_shows_adjusted_figures_as_the_report_agai
     before = contents("new")
     run("report cohort.csv --model new --overwrite --associations none")
     assert contents("new") == before
-
-
-@pytest.mark.simulation
-@pytest.mark.parametrize(
-    "options", ["--name '1=Mild = slow' --name 2=Steep", "--suppress 5", "--significance-level 0.2 --min-size 20"]
-)
-def test_the_bytes_are_those_of_the_fit_with_these_options(fit, run, options):
-    run(f"report cohort.csv --model out --overwrite {options}")
-    before = contents("out")
-    run(f"fit cohort.csv --schema schema.yaml --out out --overwrite --as-published {RESTARTS} 4 {options}")
-    assert [name for name in REPORTS if contents("out")[str(Path("out", name))] != before[str(Path("out", name))]] == []
 
 
 @pytest.mark.parametrize("command", ["report", "fit", "start"])
@@ -102,21 +88,6 @@ def test_a_report_can_hold_other_methods(fit, run):
     run(f"{REPORT} --out again --other-methods")
     sheet = sections_of("again/subtypes.xlsx")["Other methods"]
     assert "K-harmonic means, K of MAP-DP" in [row[0].value for row in sheet.iter_rows()]
-
-
-OTHERS = {
-    "a value": lambda frame: frame.assign(falls=np.where(frame.index == 3, 50, frame["falls"])),
-    "rows": lambda frame: frame[:30],
-}
-
-
-@pytest.mark.parametrize("change", OTHERS)
-@scored(cases_beside(__file__, "of_a_cohort"))
-def test_another_cohort_is_refused(line, change, fit, must_refuse):
-    OTHERS[change](cohort()).to_csv("cohort.csv", index=False)
-    message = must_refuse(line)
-    assert message.startswith("clinclust: cohort.csv: ")
-    assert message.lacks("30 40" if change == "rows" else "40") == []
 
 
 # --- the table of a paper ---------------------------------------------------------------------------------------------

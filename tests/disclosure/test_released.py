@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort
+from cohorts import mixed_cohort, schema_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
@@ -22,10 +22,16 @@ def yes_no(*counts):
     return np.concatenate([np.arange(size) < count for size, count in zip((70, 50), counts, strict=True)]).astype(int)
 
 
+def whole_of(**columns):
+    schema = schema_of([], **dict.fromkeys(columns, "bernoulli"))
+    return compare_subtypes(pd.DataFrame(columns), GROUPS, schema)
+
+
 def shared_of(**columns):
-    frame = pd.DataFrame(columns)
-    schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
-    return suppress_small_cells(compare_subtypes(frame, GROUPS, schema))
+    return suppress_small_cells(whole_of(**columns))
+
+
+COMMON = {f"common{place}": yes_no(20 + 2 * place, 20 + place) for place in range(10)}
 
 
 def of_tests(frame, name):
@@ -33,11 +39,10 @@ def of_tests(frame, name):
 
 
 def test_q_does_not_know_the_tests_that_are_withheld():
-    common = {f"common{place}": yes_no(20 + 2 * place, 20 + place) for place in range(10)}
-    alike, apart = shared_of(**common, rare=yes_no(4, 3)), shared_of(**common, rare=yes_no(0, 9))
+    alike, apart = shared_of(**COMMON, rare=yes_no(4, 3)), shared_of(**COMMON, rare=yes_no(0, 9))
     for name in ("mid_p", "welch"):
         first, second = of_tests(alike, name), of_tests(apart, name)
-        assert len(first) == len(common)
+        assert len(first) == len(COMMON)
         np.testing.assert_allclose(first["q"], false_discovery_control(first["p"]))
         np.testing.assert_array_equal(first["q"], second["q"])
 
@@ -63,6 +68,8 @@ def test_withheld_associations_leave_no_rank_and_no_name():
         {
             "feature": ["a", "b", "rare"],
             "test": ["chi-squared", "chi-squared", "Fisher's exact"],
+            "n": [250, 262, 262],
+            "statistic": [3.0, 4.0, np.nan],
             "p": [0.01, 0.03, 0.02],
             "q": [0.03, 0.03, 0.03],
             "grade": pd.array(["differs", "not shown", "differs"], dtype="string"),
@@ -72,7 +79,10 @@ def test_withheld_associations_leave_no_rank_and_no_name():
     suppressed = pd.DataFrame({"feature": ["a", "b", "rare"], "suppressed": [False, False, True]})
     shared = withhold_associations(associations, suppressed)
     assert shared["q"].tolist()[:2] == [0.02, 0.03]
-    assert shared.loc[2, ["test", "p", "q", "grade", "remark"]].isna().all()
+    assert shared.loc[2, ["test", "n", "statistic", "p", "q", "grade", "remark"]].isna().all()
+    assert shared.loc[:1, ["n", "statistic"]].to_numpy().tolist() == [[250, 3.0], [262, 4.0]]
+    assert shared["suppressed"].tolist() == [False, False, True]
+    assert associations["p"].tolist() == [0.01, 0.03, 0.02]
 
 
 def test_quartiles_are_no_value_of_one_subject():
@@ -124,16 +134,9 @@ def test_few_subjects_below_the_highest_score_are_as_sensitive():
     assert means.isna().to_dict() == {0: True, 1: True, 2: False}
 
 
-def with_a_rare_answer():
-    common = {f"common{place}": yes_no(20 + 2 * place, 20 + place) for place in range(10)}
-    frame = pd.DataFrame({**common, "rare": yes_no(4, 3)})
-    schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
-    whole = compare_subtypes(frame, GROUPS, schema)
-    return whole, suppress_small_cells(whole)
-
-
 def test_the_audit_finds_the_name_of_a_withheld_contrast_and_a_q_adjusted_over_withheld_tests():
-    whole, shared = with_a_rare_answer()
+    whole = whole_of(**COMMON, rare=yes_no(4, 3))
+    shared = suppress_small_cells(whole)
     assert not audit_disclosure(shared, truth=whole)["disclosed"].any()
     assert len(shared) == len(whole)
     found = audit_disclosure(shared.assign(q=whole["q"].where(shared["q"].notna())), truth=whole)

@@ -5,14 +5,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import mixed_cohort
+from cohorts import schema_of
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scored import few, scored
+from scored import scored
 from true_names import with_true_levels
 
 from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
-from clinclust.disclosure import audit_disclosure, withhold_associations
+from clinclust.disclosure import audit_disclosure
 from clinclust.disclosure.counts import rounded
 from clinclust.reporting.findings import with_pooled_means
 
@@ -169,25 +169,6 @@ def test_means_of_few_values_are_withheld_and_do_not_follow_from_the_others():
     assert disclosed(shared, truth=whole).empty
 
 
-@pytest.mark.simulation
-def test_rounding_binds_through_margins_and_the_audit_sees_it():
-    """Four twos in a row add up to 8: rounded to 0, 0, 0, 0 and 10, they are known."""
-    whole = of_counts([[2, 2, 2, 2], [40, 40, 40, 40], [60, 60, 60, 60], [0, 0, 0, 0]])
-    naive = whole.copy()
-    for column in ("n", "missing", "count"):
-        naive[column] = (naive[column] + 2) // 5 * 5
-    naive[[*TESTS, "percent", "mean", "sd"]] = pd.NA
-    found = disclosed(naive, rounding=5, truth=whole)
-    assert set(found["cell"]) == {"level 0"}
-    assert set(found["lowest"]) == {2, 8}
-    shared = suppress_small_cells(whole, rounding=5)
-    assert disclosed(shared, rounding=5, truth=whole).empty
-    counts = shared.loc[shared["kind"] == "summary", "count"].dropna()
-    assert (counts % 5 == 0).all()
-    assert summary(shared, "percent", 1, "level 1") == pytest.approx(100 * 40 / 100)
-    assert shared.loc[shared["kind"] != "summary", TESTS].isna().all(axis=None)
-
-
 def test_rounded_events_have_no_sd_from_which_their_total_follows():
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1], (70, 50))
@@ -264,27 +245,6 @@ def test_nothing_withheld_can_be_found_and_nothing_else_is_changed(seed, n_group
                 pd.testing.assert_frame_equal(before[own][same], shared[own][same])
             unchanged = [column for column in (*SUMMARIES, *TESTS) if column != "q"]
             assert all(printed(before[own], shared[own], column).all() for column in unchanged)
-
-
-@pytest.mark.parametrize("n_each", few([8, 43], 1))
-def test_a_questionnaire_of_40_or_215_questions_is_withheld_and_audited(n_each):
-    frame, schema, _, groups = mixed_cohort(
-        7, 1500, ("bernoulli", "categorical", "binomial", "poisson", "gaussian") * n_each, 5, 0.01
-    )
-    whole = compare_subtypes(frame, numbered(groups), schema)
-    shared = suppress_small_cells(whole)
-    found = audit_disclosure(shared, truth=whole)
-    assert len(found) > 2 * n_each
-    assert not found["disclosed"].any()
-
-
-def test_associations_of_withheld_features_are_withheld(whole):
-    associations = pd.DataFrame({"feature": ["x", "y"], "n": [250, 262], "statistic": [3.0, 4.0], "p": [0.01, 0.02]})
-    associations["suppressed"] = pd.array([False, False], dtype="boolean")
-    withheld = withhold_associations(associations, suppress_small_cells(whole))
-    assert withheld[["n", "statistic", "p"]].isna().to_numpy().tolist() == [[True] * 3, [False] * 3]
-    assert withheld["suppressed"].tolist() == [True, False]
-    assert associations["p"].tolist() == [0.01, 0.02]
 
 
 @pytest.mark.parametrize(
@@ -408,9 +368,7 @@ def test_means_of_fewer_values_than_asked_are_withheld(n_second):
     values[50 : 100 - n_second] = np.nan
     answers = np.where(np.arange(150) % 2 == 0, "yes", "no").astype(object)
     answers[np.isnan(values)] = None
-    schema = FeatureSchema(
-        [Feature(name="x", likelihood="gaussian"), Feature(name="answer", likelihood="bernoulli", levels=("no", "yes"))]
-    )
+    schema = schema_of(["x"], answer={"likelihood": "bernoulli", "levels": ("no", "yes")})
     whole = compare_subtypes(pd.DataFrame({"x": values, "answer": answers}), groups, schema)
     shared = suppress_small_cells(whole, min_n=30)
     is_withheld = n_second < 30

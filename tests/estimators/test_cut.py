@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import gaussian_schema, mixed_cohort, schema_of, with_blocks
+from cohorts import gaussian_schema, mixed_cohort, with_blocks
 from problems import problem_of
 from scored import few
 from test_saving import digest, edited, with_arrays, with_the_right_salt
@@ -155,17 +155,6 @@ def test_the_model_that_is_cut_stays_as_it_was(plain):
     assert digest(cut.cut(3), frame) == digest(model.cut(3), frame)
 
 
-@pytest.mark.simulation
-@pytest.mark.parametrize("n_jobs", few([2, 1], 1))
-def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
-    model, frame = plain
-    asked = PublishedMAPDP(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)
-    assert_same(asked, model.cut(3))
-    assert_says_the_same(asked, model.cut(3), frame)
-    assert asked.get_params() == model.cut(3).get_params() | {"n_jobs": n_jobs}
-    assert_same(PublishedMAPDP(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
-
-
 @pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
     rng = np.random.default_rng(0)
@@ -249,39 +238,3 @@ def test_another_cut_with_new_checksums_is_refused(plain, tmp_path):
     with_arrays(lambda arrays: arrays.update(subtype_of_=other.subtype_of_))(folder)
     with pytest.raises(InputError, match="the subtypes are not those that the model was saved with"):
         MAPDP.load(folder)
-
-
-# --- comparisons and associations -------------------------------------------------------------------------------------
-
-
-def three_levels(n=240):
-    """Four well separated groups in two pairs, by features that tell both pairs and members of pairs apart."""
-    rng = np.random.default_rng(0)
-    group = np.arange(n) % 4
-    pair, member = group // 2, group % 2
-    columns = {f"pair{i}": rng.normal(40.0 * pair, 1.0) for i in range(3)}
-    columns |= {f"member{i}": rng.normal(12.0 * member, 1.0) for i in range(3)}
-    columns["outcome"] = rng.normal(2.0 * pair, 1.0)
-    frame = pd.DataFrame(columns)
-    schema = schema_of(frame, outcome={"role": "describe"})
-    return schema.validate(frame), schema, pair
-
-
-def test_refits_are_cut_to_the_number_asked_for(tmp_path):
-    frame, schema, pair = three_levels()
-    model = PublishedMAPDP(schema, **QUICK).fit(frame)
-    assert model.n_clusters_ == 4
-    cut = model.cut(2)
-    assert (cut.labels_ == cut.labels_[0]).tolist() == (pair == pair[0]).tolist()
-    quick = {"n_restarts": 3, "progress": False}
-    free = cc.validated_associations(model, frame, **quick).set_index("feature")
-    found = cc.validated_associations(cut, frame, **quick).set_index("feature")
-    assert free.loc["pair0", "n_subtypes"] == 4
-    assert (found["n_subtypes"] == 2).all()
-    # Subtypes that are cut to the two pairs tell nothing of the members of pairs; four subtypes do.
-    assert free.loc["member0", "p"] < 1e-6
-    assert found.loc["member0", "p"] > 1e-3
-    assert found.loc["outcome", "n_subtypes"] == 2
-    assert not found["remark"].fillna("").str.contains("fewer than").any()
-    loaded = MAPDP.load(cut.save(tmp_path / "model"))
-    pd.testing.assert_frame_equal(cc.validated_associations(loaded, frame, **quick).set_index("feature"), found)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from cohorts import LIKELIHOODS, mixed_cohort, quick_fit
+from command_line import fail_with
 from sklearn.base import clone, is_clusterer
 from sklearn.exceptions import NotFittedError as TheirNotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
+from clinclust import MAPDP, CohortWarning
 from clinclust.errors import InputError, NotFittedError
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_effects, plot_profile, plot_tree
@@ -69,9 +70,6 @@ AFTER_FIT = {
     "labels_": lambda model, frame, folder: model.labels_,
     "fit_": lambda model, frame, folder: model.fit_,
     "n_features_in_": lambda model, frame, folder: model.n_features_in_,
-    "write_report": lambda model, frame, folder: write_report(model, frame, folder / "report.html"),
-    "subtype_table": lambda model, frame, folder: subtype_table(model, frame),
-    "associations": lambda model, frame, folder: validated_associations(model, frame),
     "effects": lambda model, frame, folder: plot_effects(model, frame),
     "profile": lambda model, frame, folder: plot_profile(model, frame),
     "tree": lambda model, frame, folder: plot_tree(model),
@@ -94,6 +92,17 @@ def test_an_estimator_without_fit_has_no_fitted_attribute():
     with pytest.raises(AttributeError) as caught:
         model.lables  # noqa: B018
     assert not isinstance(caught.value, NotFittedError)
+
+
+def test_a_fit_that_ctrl_c_ends_leaves_the_model_as_it_was_and_the_next_has_the_same_bits(fitted, monkeypatch):
+    model, (other, frame) = copy.deepcopy(fitted[0]), fitted
+    before = model.fit_
+    with monkeypatch.context() as patch:
+        patch.setattr("clinclust.estimators.mapdp.found_fit", fail_with(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            model.set_params(random_state=1, init="single").fit(frame)
+    assert model.fit_ is before
+    assert model.set_params(**other.get_params()).fit(frame).log_joint_.hex() == other.log_joint_.hex()
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from cohorts import mixed_cohort, quick_fit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clinclust import CohortWarning, Partition, subtype_table, validated_associations, write_report
+from clinclust import CohortWarning, Partition
 from clinclust.errors import InputError
 from clinclust.estimators.cohort_table import CohortFingerprint, seven_digits
 from clinclust.estimators.subtype_model import cohort_of
@@ -141,30 +141,6 @@ def test_a_table_that_was_written_and_read_is_the_same_cohort(ending, model, tmp
         frame.to_csv(file, index=False, float_format="%.15g" if ending == "fifteen digits" else None)
         back = pd.read_csv(file, **({} if ending == "pandas" else {"dtype": str, "keep_default_na": False}))
     assert len(cohort_of(model, back).table) == 60
-
-
-QUICK = {"n_restarts": 1, "progress": False}
-USES = {
-    "subtype table": lambda model, frame, folder: subtype_table(model, frame).to_html(),
-    "associations": lambda model, frame, folder: validated_associations(model, frame, **QUICK).to_csv(),
-    "report": lambda model, frame, folder: write_report(
-        model, frame, folder / "report.json", associations=None, progress=False
-    ).read_text(encoding="utf-8"),
-}
-
-
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
-def test_whatever_needs_the_cohort_takes_it_in_any_order_and_no_other_table(use, model, tmp_path):
-    frame, answers = cohort(), []
-    for place, table in enumerate((frame, frame.sample(frac=1.0, random_state=0).reset_index(drop=True))):
-        (tmp_path / str(place)).mkdir()
-        answers.append(USES[use](model, table, tmp_path / str(place)))
-    assert answers[0] == answers[1]
-    exchanged = frame.assign(falls=frame["falls"].to_numpy()[::-1])
-    for table, said in ((exchanged, "other subjects or other values"), (frame.iloc[1:], "59 rows")):
-        with pytest.raises(InputError, match=said):
-            USES[use](model, table, tmp_path)
 
 
 @pytest.mark.parametrize("column", SCHEMA.names)

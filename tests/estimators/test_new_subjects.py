@@ -3,19 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import quick_fit
+from cohorts import quick_fit, schema_of
 
 import clinclust as cc
 from clinclust.estimators.mapdp import without_unseen
 
 
 def test_rows_are_those_whose_cell_cannot_be_read():
-    schema = cc.FeatureSchema(
-        [
-            cc.Feature(name="stage", likelihood="binomial", trials=4, complete=True),
-            cc.Feature(name="falls", likelihood="poisson"),
-        ]
-    )
+    schema = schema_of([], stage={"likelihood": "binomial", "trials": 4, "complete": True}, falls="poisson")
     frame = pd.DataFrame({"stage": [0, 9, None, 4], "falls": [1, 2, None, 0], "other": ["=1"] * 4})
     cleared, unseen, note = without_unseen(schema, frame)
     assert {name: rows.tolist() for name, rows in unseen.items()} == {"stage": [False, True, False, False]}

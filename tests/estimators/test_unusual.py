@@ -8,7 +8,6 @@ from reporting.stand_in import sections_of
 from scored import few
 
 import clinclust as cc
-from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import cohort_of
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
@@ -69,19 +68,6 @@ def test_the_density_is_that_of_a_cluster_without_its_subject(options):
             drawn += density(law.rvs(size=drawn.size, random_state=rng))
         assert row.log_density == pytest.approx(total, abs=1e-6)
         assert row.expected == pytest.approx(drawn.mean(), abs=10.0 * drawn.std() / drawn.size**0.5)
-
-
-def test_the_order_of_the_table_and_other_models():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
-    frame.loc[3] = 9.0
-    model = quick_fit(frame)
-    shuffled = frame.sample(frac=1.0, random_state=1)
-    with pytest.warns(cc.CohortWarning, match="another order"):
-        found = cc.unusual_subjects(model, shuffled)
-    pd.testing.assert_frame_equal(found, cc.unusual_subjects(model, frame))
-    with pytest.raises(InputError, match="unusual_subjects needs a fitted MAPDP"):
-        cc.unusual_subjects(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
 
 @pytest.mark.simulation

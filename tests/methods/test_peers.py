@@ -6,6 +6,7 @@ import pytest
 import sklearn.cluster
 import sklearn.metrics
 import sklearn.mixture
+from cohorts import schema_of
 from scipy import stats
 from scored import few
 from sklearn.metrics import adjusted_rand_score
@@ -208,13 +209,7 @@ def test_subjects_that_lie_on_centres_do_no_harm():
     assert trace.tolist() == [0.0]
 
 
-MIXED = cc.FeatureSchema(
-    [
-        cc.Feature(name="yes", likelihood="bernoulli"),
-        cc.Feature(name="level", likelihood="categorical", levels=("a", "b", "c")),
-        cc.Feature(name="size", likelihood="gaussian"),
-    ]
-)
+MIXED = schema_of([], yes="bernoulli", level={"likelihood": "categorical", "levels": ("a", "b", "c")}, size="gaussian")
 
 
 def mixed(seed, n):

@@ -217,29 +217,6 @@ def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
     assert ("(no value is missing)" in found) == (missing == 0)
 
 
-def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
-    """Creatinine of a subtype with a low median and a few very high values was once called higher."""
-    rng = np.random.default_rng(0)
-    labels = np.repeat([0, 1], [60, 40])
-    creatinine = np.exp(rng.normal(np.log(np.where(labels, 62, 82)), np.where(labels, 0.1, 0.15)))
-    creatinine[-5:] *= 20
-    frame = pd.DataFrame({"creatinine": creatinine, "age": rng.normal(60 + 20 * labels, 5)})
-    declared = {"creatinine": {"transform": "log", "unit": "µmol/L"}, "age": {"unit": "years"}}
-    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", **more) for name, more in declared.items()])
-    findings = findings_of(frame, schema, labels, given_subtypes=True)
-    assert creatinine[labels == 1].mean() > creatinine.mean()  # what misled
-    sheet = overview(findings)
-    name, _, _, marks, *_ = sheet.tables[0].rows[1]
-    decimals = marks.split("creatinine, ")[1].split()[0].partition(".")[2]
-    here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert f"↓creatinine, {here} ({everywhere}) µmol/L" in marks.split("\n")
-    assert name == "2: older"
-    place = findings.profiles.features.index("creatinine")
-    assert findings.profiles.summaries[place] == "median"
-    above, below = findings.profiles.standardised[place]
-    assert below < 0 < above
-
-
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_a_percentage_is_the_nearest_tenth(part, whole):
     said = percent(min(part, whole), whole)

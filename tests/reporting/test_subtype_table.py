@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from cases import cases_beside
 from scipy import stats
-from scored import scored
 
 import clinclust as cc
 from clinclust.data import speaking
@@ -340,13 +339,6 @@ def test_a_pair_too_small_to_test(made):
 def table(comparisons, associations):
     names = {1: "Tremor dominant", 3: "Akinetic, rigid and falling"}
     return cc.subtype_table(comparisons, associations=associations, names=names, title="Subtypes")
-
-
-@scored(SUFFIXES)
-def test_the_same_table_gives_the_same_bytes(suffix, comparisons, tmp_path):
-    table = cc.subtype_table(comparisons, features=["tremor", "phenotype", "years"], title="Subtypes")
-    first, second = (table.save(tmp_path / f"{name}{suffix.upper()}").read_bytes() for name in "ab")
-    assert first == second
 
 
 def test_the_frame_holds_what_the_rows_say(table):

@@ -13,7 +13,7 @@ from scored import scored
 from clinclust import draft_schema
 from clinclust.errors import CohortError, SchemaError
 from clinclust.likelihoods import REGISTRY
-from clinclust.schema import Feature, FeatureSchema, schema_for_array
+from clinclust.schema import Feature, FeatureSchema
 
 AGE = Feature(name="age", likelihood="gaussian")
 SEX = Feature(name="sex", likelihood="bernoulli", levels=["f", "m"], role="describe")
@@ -77,19 +77,6 @@ def test_a_schema_can_be_copied_and_stored():
 def test_a_malformed_schema_is_a_schema_error(features, settings, words):
     with pytest.raises(SchemaError, match=words):
         FeatureSchema(features, **settings)
-
-
-def test_a_schema_of_a_plain_array():
-    X = np.array([[0, 1.5, np.nan, 1], [1, 2, np.nan, 2], [np.nan, 3, np.nan, 2]])
-    schema = schema_for_array(X)
-    assert schema.names == ["x0", "x1", "x2", "x3"]
-    assert [feature.likelihood for feature in schema] == ["bernoulli", "gaussian", "gaussian", "gaussian"]
-    mixed = schema_for_array(np.array([["b", 1, True, "k"], ["a", 2.5, None, "k"]], dtype=object))
-    assert [feature.likelihood for feature in mixed] == ["categorical", "gaussian", "bernoulli", None]
-    assert mixed["x0"].levels == ("a", "b")
-    assert schema_for_array(np.array([[True], [False]]))["x0"].likelihood == "bernoulli"
-    with pytest.raises(ValueError, match="two dimensions"):
-        schema_for_array(np.arange(3))
 
 
 # --- messages about large schemas and tables are short, and made in a time that grows with their size -----------------

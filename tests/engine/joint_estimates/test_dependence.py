@@ -84,9 +84,10 @@ def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_
 def test_scores_and_mergers_are_differences_of_the_joint(missing):
     problem, *_ = posed(2, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     labels = np.random.default_rng(2).integers(4, size=30)
+    labels[:2] = 4, 5  # two subjects alone
     assert_scores_are_differences_of_the_joint(problem, labels)
     gains = merge_gains(problem, problem.partition(labels))
-    for first, second in zip(*np.triu_indices(4, 1), strict=True):
+    for first, second in zip(*np.triu_indices(6, 1), strict=True):
         merged = joint_with_gaps(problem, np.where(labels == second, first, labels))
         assert gains[first, second] == pytest.approx(merged - joint_of(problem, labels), abs=1e-9)
 

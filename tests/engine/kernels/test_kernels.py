@@ -2,24 +2,11 @@
 
 import numpy as np
 import pytest
-from cohorts import EVERY_LIKELIHOOD, mixed_cohort
-from problems import assert_scores_are_differences_of_the_joint, joint_with_gaps, mixed_problem
-from scored import few
+from cohorts import EVERY_LIKELIHOOD
+from problems import joint_with_gaps, mixed_problem
 
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import full_sweep, make_moves
-from clinclust.engine.problem.problem import leave_one_out_scores
-from clinclust.methods import PublishedMAPDP
-
-
-@pytest.mark.parametrize("coarsening", [1.0, 0.3])
-@pytest.mark.parametrize("seed", few(range(4), 1))
-@pytest.mark.parametrize("missing", [0.0, 0.2])  # features that nobody lacks take a logarithm together
-def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, coarsening, missing):
-    problem = mixed_problem(seed, 30, coarsening, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
-    labels = np.random.default_rng(seed).integers(4, size=30)
-    labels[:2] = 4, 5  # two subjects alone
-    assert_scores_are_differences_of_the_joint(problem, labels)
 
 
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])
@@ -77,24 +64,3 @@ def test_running_out_of_room_changes_nothing_that_is_found():
     tight, roomy = settled(0), settled(64)
     assert roomy.max() >= 8  # more than the tight one has room for at first
     assert tight.tolist() == roomy.tolist()
-
-
-def test_a_subject_without_any_value_weighs_clusters_by_size_alone():
-    problem = mixed_problem(2, 30)
-    arrays = problem.cohort.arrays
-    arrays.codes[5] = 0
-    arrays.values[5] = np.nan
-    labels = np.repeat([0, 1, 2], [15, 10, 5])
-    partition = new_partition(arrays, labels)
-    scores = leave_one_out_scores(problem, partition)
-    assert scores[5].tolist() == np.log([14.0, 10.0, 5.0]).tolist()
-
-
-@pytest.mark.filterwarnings("ignore:.*exact copies:clinclust.errors.CohortWarning")
-def test_identical_subjects_are_never_apart_at_a_fixed_point():
-    """Log normalisers are convex: a cluster that holds a subject's twin explains the subject strictly better."""
-    frame, schema, _, _ = mixed_cohort(7, n=20)
-    twins = frame.loc[np.repeat(frame.index, 2)].reset_index(drop=True)
-
-    labels = PublishedMAPDP(schema, random_state=1).fit(twins).labels_
-    assert labels[::2].tolist() == labels[1::2].tolist()

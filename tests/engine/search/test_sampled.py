@@ -44,18 +44,6 @@ def _in_clusters(problem, labels, pool):
     return scanning.in_memory(problem, pool, may_lack_any=False).with_labels(parts, int(labels.max()) + 1)
 
 
-def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
-    problem = mixed_problem(1, 500, missing=0.1)
-    labels = np.random.default_rng(0).integers(4, size=500)
-    whole = _in_clusters(problem, labels, pool)
-    monkeypatch.setattr(scanning, "CHUNK", 64)
-    parts = _in_clusters(problem, labels, pool)
-    of_whole, of_parts = whole.scan(1e-9), parts.scan(1e-9)
-    np.testing.assert_array_equal(parts.all_moved(of_parts).gathered()[0], whole.all_moved(of_whole).gathered()[0])
-    assert of_parts.n_candidates == of_whole.n_candidates
-    np.testing.assert_allclose(of_parts.statistics, of_whole.statistics, rtol=1e-12, atol=1e-12)
-
-
 def test_everybody_is_assigned_to_clusters_of_others(pool):
     problem = mixed_problem(2, 300)
     some = np.arange(0, 300, 3)

@@ -4,7 +4,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from cohorts import LEVELS, LIKELIHOODS, mixed_cohort, quick_fit
+from cohorts import LEVELS, LIKELIHOODS, mixed_cohort, quick_fit, schema_of
 
 from clinclust import CohortWarning, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
@@ -67,9 +67,7 @@ def test_transforms_are_undone(transform, likelihood):
     rng = np.random.default_rng(1)
     z = rng.gamma(3.0, 1.0, 40)
     x = INVERSE[transform](z)
-    schema = FeatureSchema(
-        [Feature(name="x", likelihood=likelihood, transform=transform), Feature(name="y", likelihood="gaussian")]
-    )
+    schema = schema_of([], x={"likelihood": likelihood, "transform": transform}, y="gaussian")
     frame = pd.DataFrame({"x": np.append(x, np.nan), "y": rng.normal(size=41)})
     model = quick_fit(frame, schema, n_restarts=1, init=np.zeros(41), concentration=1e-9)
     assert model.n_clusters_ == 1
