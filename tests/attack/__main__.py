@@ -37,17 +37,17 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             number, rng = max(1, round(attack.full * options.scale)), np.random.default_rng(options.seed)
             try:
-                count = carried_out(attack, number, rng, Path(folder))
+                n_tried, failures = carried_out(attack, number, rng, Path(folder))
             except ImpossibleHereError as error:
                 print(f"| {attack.name} | not possible here: {error} | |", flush=True)
                 continue
-        row = f"| {count.name} | {count.tried:,} | {len(count.failures)} |"
+        row = f"| {attack.name} | {n_tried:,} | {len(failures)} |"
         print(f"{row} {time.perf_counter() - started:.0f} s", flush=True)
-        for failure in count.failures[:10]:
+        for failure in failures[:10]:
             print(f"    {failure}", flush=True)
         if options.scale >= 1:
             _write(row)
-        n_broken += len(count.failures)
+        n_broken += len(failures)
     return min(n_broken, 1)
 
 

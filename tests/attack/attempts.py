@@ -6,22 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from command_line import exit_code
 from numpy.random import Generator
-
-from clinclust.cli import main
-
-BAD_INPUT_EXITS = (0, 2)
-"""The exit codes that an attack on the command line may end with: done, or refused with a message."""
 
 
 def ran(*arguments, stream=io.StringIO):
     """Run the command; return its exit code, its output and its errors."""
     out, err = stream(), stream()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
+        code = exit_code("", *arguments)
     return code, out.getvalue(), err.getvalue()
 
 
@@ -56,17 +49,11 @@ class Attack:
     full: int
 
 
-@dataclass(frozen=True)
-class Count:
-    """What an attack came to: how many tries, and the line of each that broke the package."""
+def carried_out(attack: Attack, count: int, rng: Generator, folder: Path) -> tuple[int, list[str]]:
+    """Return how many tries an attack of this size made, and the line of each that broke the package.
 
-    name: str
-    tried: int
-    failures: tuple[str, ...]
-
-
-def carried_out(attack: Attack, count: int, rng: Generator, folder: Path) -> Count:
-    """Return the count of an attack of this size. Fewer tries than asked for are an error of the attack itself."""
+    Fewer tries than asked for are an error of the attack itself.
+    """
     outcomes = list(attack.tries(count, rng, folder))
     assert len(outcomes) >= count, f"{attack.name} tried {len(outcomes)} of {count}"
-    return Count(attack.name, len(outcomes), tuple(outcome for outcome in outcomes if outcome is not None))
+    return len(outcomes), [outcome for outcome in outcomes if outcome is not None]

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from hostile_texts import ON_TERMINALS
 
-from attack.attempts import BAD_INPUT_EXITS, Attack, ran
+from attack.attempts import Attack, ran
 
 _LIVE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\U000e0000-\U000e007f]"
@@ -38,7 +38,7 @@ def _fault(about, code, out, err, debug):
     live = _LIVE.search(out + err)
     if live:
         return f"{about}: {live[0]!r} reached the terminal"
-    if code not in BAD_INPUT_EXITS:
+    if code not in (0, 2):
         return f"{about}: exit {code}: {err[-200:]}"
     if any(re.match("clinclust: (note: forged|done)|Traceback", line) for line in err.splitlines()) and not debug:
         return f"{about}: a line was forged: {err[:200]!r}"

@@ -98,15 +98,6 @@ def test_a_cut_at_the_number_found_is_the_model_itself(fitted):
     assert_same(model.cut(2).cut(None), model)
 
 
-def test_one_subtype_holds_everybody(fitted):
-    model, frame = fitted
-    cut = model.cut(1)
-    assert (cut.n_clusters_, cut.labels_.max(), cut.cluster_sizes_.tolist()) == (1, 0, [len(frame)])
-    np.testing.assert_allclose(cut.membership_, 1.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(cut.feature_relevance_, 0.0, atol=1e-9)
-    assert set(cut.predict(frame)) == {0}
-
-
 def test_subtypes_are_sums_of_clusters(fitted):
     model, frame = fitted
     new = frame.iloc[::-3]

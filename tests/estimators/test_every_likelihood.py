@@ -9,6 +9,7 @@ from scored import few
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
+from clinclust.errors import InputError
 from clinclust.likelihoods import REGISTRY
 
 every = pytest.mark.parametrize("name", EVERY_LIKELIHOOD)
@@ -92,6 +93,40 @@ def test_a_stated_dispersion_of_any_size_gives_a_distribution(dispersion):
         assert cc.log_joint(frame, np.zeros(100), schema) == pytest.approx(
             cc.log_joint(frame, np.zeros(100), poisson), abs=5.0
         )
+
+
+def _beyond(declared, values):
+    """Yield columns and stated hyperparameters, of which one number is beyond what the likelihood models."""
+    traits, spread = declared.traits, np.nanstd(values)
+    if not traits.takes & {"levels", "trials"}:
+        yield np.append(values[1:], np.ceil(1.1 * traits.largest)), {}
+    if traits.is_continuous:
+        yield 1e-250 * values, {}
+    likelihood = traits.of(declared)
+    for name, usual in likelihood.as_dict(likelihood.default_hyperparameters(values)).items():
+        low, high = traits.bounds.get(name, traits.usual_bounds)
+        wrong = [2.0 * high, min(low, 1e-5) / 2.0, 0.0, -1.0]
+        if name == "mean":
+            wrong = [usual + sign * 2.0 * high * spread for sign in (-1.0, 1.0)]
+        elif name in traits.with_unit:
+            wrong = [np.multiply(usual, end).tolist() for end in (20.0 * high, low / 20.0)]
+        yield from ((values, {name: value}) for value in wrong)
+
+
+@every
+def test_numbers_beyond_what_is_modelled_are_refused_with_the_name_of_the_feature(name):
+    _, schema, columns, _ = _cohort(name, n=12, n_features=2, missing=0.0)
+    scores = {column: values for column, (_, _, values) in columns.items()}
+    for values, prior in _beyond(schema["x1"], scores["x1"]):
+        column = values if prior == {} else in_table(schema["x1"], values)
+        frame, stated = pd.DataFrame({"x0": in_table(schema["x0"], scores["x0"]), "x1": column}), {"x1": prior}
+        for call in (
+            lambda: cc.log_joint(frame, np.arange(12) % 2, schema, stated),  # noqa: B023
+            lambda: quick_fit(frame, schema, hyperparameters=stated),  # noqa: B023
+        ):
+            with pytest.raises(InputError, match="x1") as refused:
+                call()
+            assert len(str(refused.value)) < 4000
 
 
 def test_priors_and_scales_beyond_their_limits_are_refused():

@@ -117,21 +117,6 @@ def test_an_extreme_outlier_is_none_of_these(value):
         model.predict([[value, 1.7e308, value]])
 
 
-def test_columns_go_by_their_names_and_the_others_do_not_matter():
-    frame, schema, _, _ = mixed_cohort(2, n=40)
-    schema = FeatureSchema(
-        [Feature(name="who", role="id"), Feature(name="age", role="describe", likelihood="gaussian"), *schema]
-    )
-    whole = frame.assign(who=[f"s{i}" for i in range(40)], age=np.arange(40.0))
-    model = quick_fit(whole, schema, n_restarts=3)
-    expected = model.predict_proba(whole).tobytes()
-    assert model.predict_proba(whole[whole.columns[::-1]]).tobytes() == expected
-    assert model.predict_proba(frame).tobytes() == expected
-    assert (
-        model.predict_proba(whole.assign(extra="=1+1", who="twice the same", age="not a number")).tobytes() == expected
-    )
-
-
 # --- what is said of the cohort ---------------------------------------------------------------------------------------
 
 

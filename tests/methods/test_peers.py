@@ -29,21 +29,11 @@ FINDERS = {
     "KMeans": lambda: methods.KMeans(random_state=0),
     "GaussianMixture": lambda: methods.GaussianMixture(max_clusters=5, n_restarts=3, random_state=0),
     "LatentClasses": lambda: methods.LatentClasses(max_clusters=4, n_restarts=4, random_state=0),
-    "MeanShift": lambda: methods.MeanShift(bandwidth=1.0),
 }
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("name", FINDERS)
-def test_three_clear_groups_of_measurements_are_found(name):
-    values, group = measurements(1, (60, 40, 30))
-    model = FINDERS[name]().fit(values)
-    assert model.cluster_sizes_.tolist() == [60, 40, 30]
-    assert adjusted_rand_score(group, model.labels_) == 1.0
-
-
-@pytest.mark.simulation
-@pytest.mark.parametrize("name", ["KMeans", "GaussianMixture", "LatentClasses"])
 def test_one_group_is_one(name):
     values = np.random.default_rng(2).normal(size=(150, 3))
     model = FINDERS[name]().fit(values)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from clinclust import compare_subtypes, reporting
 from clinclust.estimators.fit import SubtypeTree
-from clinclust.estimators.subtype_model import FittedCohort, cohort_of
+from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel, cohort_of
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.report import ReportOptions, gather_findings
 from clinclust.schema import FeatureSchema
@@ -98,7 +98,7 @@ class NoFeatures:
 
 
 @dataclass
-class Fitted:
+class Fitted(SubtypeModel):
     """What `clinclust.MAPDP` has after `fit`, as far as reports use it."""
 
     schema_: FeatureSchema
@@ -108,7 +108,6 @@ class Fitted:
     uninformative_: dict
     restarts_: pd.DataFrame
     hyperparameters_: dict = field(default_factory=dict)
-    membership_basis: str = "given all other subjects"
     log_joint_: float = -4321.098
     completed_log_joint_: float | None = None
     prior_strength_: float = 0.0
@@ -125,8 +124,6 @@ class Fitted:
     row_counts_: object = None
     tree_test_: object = None
     adjustment_: object = None
-    names_: dict = field(default_factory=dict)
-    index_: object = None
     made_by: str = "a MAP-DP search"
     cohort_fingerprint_: AnyCohort = field(default_factory=AnyCohort)
 
@@ -168,10 +165,6 @@ class Fitted:
         return SubtypeTree(self.labels_, np.array(joins, dtype=int).reshape(-1, 2), 12.5 * np.arange(1, K))
 
     @property
-    def n_clusters_(self):
-        return len(np.unique(self.labels_))
-
-    @property
     def subtype_of_(self):
         return np.arange(self.n_clusters_)
 
@@ -186,10 +179,6 @@ class Fitted:
     @property
     def clusters_(self):
         return NoFeatures(self.cluster_sizes_.astype(float), np.zeros((self.n_clusters_, 0)), len(self.labels_))
-
-    def summary(self):
-        clear = self.membership_[np.arange(len(self.labels_)), self.labels_] >= 0.95
-        return pd.DataFrame({"clear": 100 * pd.Series(clear).groupby(self.labels_).mean()})
 
     @property
     def untested_(self):

@@ -18,10 +18,8 @@ from clinclust.errors import InputError
 from clinclust.reporting.layout import percent
 from clinclust.reporting.report import summarise_fit
 from clinclust.reporting.sheets.associations import Grades, association_table, count_in_words, grades_of
-from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import cautions, find_near_columns, overview, searches_sentence, summary, trust
+from clinclust.reporting.sheets.overview import cautions, find_near_columns, overview, searches_sentence, trust
 
-from .conftest import GENERATED
 from .stand_in import compared, fitted, gathered
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
@@ -287,21 +285,6 @@ def test_a_shared_first_page_counts_what_it_shows(findings):
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
-    labels = np.repeat([0, 1, 2], [20, 15, 10])
-    frame = pd.DataFrame({"x": np.arange(45.0)})
-    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
-    findings = findings_of(frame, schema, labels, given_subtypes=False)
-    findings = replace(findings, n_asked=9)
-    assert "3 subtypes, among" in " ".join(trust(findings).notes)
-    facts = dict(summary(findings, GENERATED).tables[0].rows)
-    assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
-    assert "The number of subtypes asked for was 9." in methods(findings).paragraphs["Model"]
-    findings.cohort.model.n_clusters = None
-    assert "3 subtypes among 45 subjects (9 were asked for)" in summarise_fit(findings.cohort.model, 9)[0]
-    assert "were asked for" not in summarise_fit(findings.cohort.model, 3)[0]
 
 
 def test_the_workbook_opens_on_what_the_page_opens_on(findings, full_workbook_path):
