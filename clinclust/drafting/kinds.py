@@ -274,13 +274,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_on_grid(subjects: Array) -> Numbers:
-    """Return numbers (n,) on the grid on which they are written.
-
-    >>> import numpy as np
-    >>> from clinclust.drafting.kinds import numbers_on_grid
-    >>> numbers_on_grid(np.array([0.5, 1.0, 2.5])).step
-    0.5
-    """
+    """Return numbers (n,) on the grid on which they are written: that of 0.5, 1 and 2.5 has steps of 0.5."""
     values, counts = np.unique(subjects, return_counts=True)
     largest = float(np.abs(values).max(initial=1.0))  # of 15 digits
     unit = step_of(values) or 10.0 ** max(-_LIMITS.most_decimals, math.ceil(math.log10(largest)) - 15)
@@ -406,14 +400,15 @@ def _steps_of_scale(levels: Sequence[str], scores: Array) -> dict[str, Any]:
     return _most_probable("is_scale", scores, levels=list(levels))[1]
 
 
-def constant(column: Column) -> Proposal:
+def _constant(column: Column) -> Proposal:
     """Return the proposal for a column of at most one value; if other cells are empty, it may be a mark for yes."""
     if not column.texts:
         return leave_out("no observed value")
     value, share = quote_cell(column.texts[0]), column.n_observed / column.codes.size
     if share == 1.0:
         return leave_out(f"the same value in every subject observed: {value}")
-    return leave_out("one value, or none", LOOKS["mark_for_yes"].format(value=value, share=share))
+    may_be_yes = column.texts[0] == "1" or not (np.isfinite(column.numbers[0]) or _is_written_date(column.texts[0]))
+    return leave_out("one value, or none", *[LOOKS["mark_for_yes"].format(value=value, share=share)] * may_be_yes)
 
 
 # The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
@@ -437,7 +432,7 @@ def propose_numbers(column: Column) -> Proposal | None:
     rest, is_left = column.without({*odd, *coded}), is_number & ~is_code
     values = written.numbers[is_left]
     if np.unique(values).size < 2:
-        return constant(rest)
+        return _constant(rest)
     proposal = _of_values(rest, values, written, beyond[is_left])
     return proposal.extended(*written.looks, *looks, missing_codes=[*odd, *coded])
 
@@ -459,7 +454,8 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         are_far = (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
         are_far &= top < 2.0 * low or low >= _LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
         are_far &= column.n_observed >= _LIMITS.rows_of_a_code * n_levels
-        if are_far or (n_levels <= _LIMITS.most_codes and _is_called_nominal(column)):
+        may_be_codes = n_levels <= min(_LIMITS.most_codes, column.n_observed / 2)
+        if are_far or (may_be_codes and _is_called_nominal(column)):
             why = "whole numbers far apart, and none between them" if are_far else "by the name of the column"
             return nominal_of(column, f"{n_levels} codes without order, {why}")
     least, most = column.notes.minimum or 0.0, column.notes.maximum
@@ -636,7 +632,7 @@ def ordered_pair(pair: Sequence[str]) -> list[str]:
 
 # The proposal for levels: two that are no and yes, ordered, or without order.
 
-_NOMINAL = frozenset(data("roles")["nominal"]["words"])
+_NOMINAL, _NO_CODES = (frozenset(data("roles")["nominal"][key]) for key in ("words", "not_beside"))
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 
 
@@ -648,7 +644,7 @@ def propose_levels(column: Column) -> Proposal:
     look = f"other spellings: {spellings}" if synonyms else ""
     texts, n_texts = column.texts, len(column.texts)
     if n_texts == 1:
-        return constant(column).extended(look)
+        return _constant(column).extended(look)
     if n_texts == 2:
         return _two_levels(column).extended(look, *_misspelt(column), synonyms=synonyms)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
@@ -691,7 +687,8 @@ def _misspelt(column: Column) -> Iterator[str]:
 
 def _is_called_nominal(column: Column) -> bool:
     """Return whether the name or label is one of codes without order, such as race and region."""
-    return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
+    words = name_words(f"{column.name} {column.notes.label or ''}")
+    return not _NOMINAL.isdisjoint(words) and _NO_CODES.isdisjoint(words)
 
 
 def _two_levels(column: Column) -> Proposal:
@@ -755,7 +752,7 @@ def propose_by_values(column: Column) -> Proposal:
     words = sorted(missing_words(column))
     rest = column.without(set(words))
     if len(rest.texts) < 2:
-        return constant(rest)
+        return _constant(rest)
     is_ordered = len(rest.order) > 2 and set(rest.texts) <= set(rest.order)  # by pandas, whatever the levels write
     rules = (propose_levels,) if is_ordered else KINDS
     proposed = next(proposal for rule in rules if (proposal := rule(rest)) is not None)

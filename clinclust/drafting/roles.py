@@ -349,6 +349,21 @@ def find_alike_named_pairs(table: Table) -> dict[str, str]:
     return roles
 
 
+def find_days_of_events(table: Table) -> dict[str, str]:
+    """Return the days until what a yes/no column says, recorded only with yes, and that column.
+
+    `icu_enter_days` and `icu`. Of months and years, many are the history of a subject: `smoker_years` of `smoker`.
+    """
+    roles, events = dict[str, str](), [item for item in table.drafted if _is_yes_or_no(item)]
+    for days in (item for item in table.drafted if item.is_number):
+        words, is_seen = days.column.words, np.isfinite(days.scores)
+        for event in events if not table.listed["time.sure_affixes"].isdisjoint(words[-1:]) else ():
+            is_called = words[: len(event.column.words)] == event.column.words
+            if is_called and 0 < is_seen.sum() < is_seen.size and (event.scores[is_seen] == 1.0).all():
+                roles |= {days.column.name: "time", event.column.name: "outcome"}
+    return roles
+
+
 def _stems(called: str, affixes: frozenset[str]) -> set[str]:
     """Return what is left of a name without one of some words at its beginning or end."""
     before = {called.removeprefix(affix) for affix in affixes if called.startswith(affix)}
@@ -530,11 +545,15 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
         is_from_1 = 1.0 <= finite[0] <= max(1.0, _LIMITS.first_number * finite[-1]) and finite[-1] <= 2.0 * n_runs
         if is_from_1 and n_runs < column.n_observed:  # of districts, firms, mothers
             return Role("site", "numbers from 1 on, by which the rows are sorted")
+    anywhere = table.listed["site.anywhere"]  # `tx_flag`
+    if draft.feature.traits.is_nominal:  # `city_of_patient_route`; `city_size` has other levels
+        anywhere |= table.listed["place"]
     is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
         return None  # `lab1` of 5.3 is a measurement
-    if any(table.is_place(name, may_be_town=not _is_yes_or_no(draft)) for name in column.names):
+    may_be_town = not _is_yes_or_no(draft)
+    if any(table.is_place(name, may_be_town=may_be_town) or mentions(name, anywhere) for name in column.names):
         return Role("site", "by its name")
     are_long = finite.size == len(column.texts) >= _LIMITS.fewest_places and finite[0] >= _LIMITS.long_code
     if are_long and np.ptp(finite) < _LIMITS.last_digits * finite[0]:  # 350010 to 350200
@@ -597,33 +616,37 @@ def find_later_measurements(table: Table) -> dict[str, str]:
 def mixed_units(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise a measurement of which some values are in another unit, as haemoglobins of 13 and of 130.
 
-    They part at the widest gap of their logarithms into two groups of which one is the other converted as in
-    `clinclust/data/units.toml`: of one spread, with no value between, and of some size. A marker that is high in one
-    group of patients has no such conversion, another spread, or values between.
+    They part at the widest gap of their logarithms into two groups of which one is the other converted as
+    `clinclust/data/units.toml` says for its name: of one spread, with no value between, and of some size. A marker that
+    is high in one group of patients has no such conversion, another spread, or values between.
     """
     if draft.typed is None or not draft.feature.traits.is_continuous:
         return None
     values = np.sort(draft.scores[np.isfinite(draft.scores)])
     if np.unique(values).size <= MOST_LEVELS or values[0] <= 0.0:
         return None
+    conversions = [
+        (times, start)
+        for times, start, words in data("units")["conversions"]
+        if not words or any(mentions(name, frozenset(words)) for name in draft.column.names)
+    ]
     logs, n, n_below = np.log(values), values.size, np.arange(1, values.size)
     fewest = max(_LIMITS.fewest_of_a_unit, _LIMITS.least_of_a_unit * n)
-    is_weight = not table.listed["measured.weights"].isdisjoint(draft.column.words)  # modes in kg and lb nearly meet
-    are_some = (np.minimum(n_below, n - n_below) >= fewest) | (not is_weight)
-    gaps = np.where(are_some, np.diff(logs), 0.0)
+    gaps = np.where(np.minimum(n_below, n - n_below) >= fewest, np.diff(logs), 0.0)
     cut = int(gaps.argmax()) + 1
     low, high = logs[:cut], logs[cut:]
     least, most = sorted((float(low.std()), float(high.std())))
+    is_weight = any(times == _LIMITS.pounds for times, _ in conversions)  # modes in kg and lb nearly meet
     step, gap = np.median(high) - np.median(low), _LIMITS.gap_of_weights if is_weight else _LIMITS.gap_of_units
-    is_apart = gaps.max() >= gap * most and step >= _LIMITS.apart * most
-    if min(low.size, high.size) < fewest or most > _LIMITS.spreads * least or not is_apart:
+    is_apart = gaps.max() > 0.0 and gaps.max() >= gap * most and step >= _LIMITS.apart * most
+    if most > _LIMITS.spreads * least or not is_apart:
         return None
     # Three standard errors of the difference of two medians, that of each being sqrt(pi / 2 n) deviations.
     error = min(3.0 * most * math.sqrt(math.pi / 2.0 * (1.0 / low.size + 1.0 / high.size)), _LIMITS.largest_error)
     off, times, start = min(
         (abs(float(np.log(np.median((values[cut:] - start) / times)) - np.median(low))), times, start)
-        for times, start in data("units")["conversions"]
-        if values[cut] > start and (times in _LIMITS.of_weights or not is_weight)
+        for times, start in conversions
+        if values[cut] > start
     )
     if off > max(error, _LIMITS.rounded):
         return None
@@ -652,6 +675,7 @@ RULES: tuple[Rule, ...] = (
     ),
     find_by_words("kind", "describe", _is_yes_or_no, LOOKS["known_answer"]),  # whether a subject has the disease
     take_from(find_alike_named_pairs, "a time and its event, by their names"),
+    take_from(find_days_of_events, "days until an event, and the event, by name and values"),
     calendar,
     follow_up,
     events,

@@ -93,8 +93,17 @@ class NegativeBinomial(Likelihood):
         return float(logsumexp(marginals)) - math.log(len(_DISPERSIONS))
 
     def predictive(self, posterior: Array) -> Any:
-        """Return the beta negative binomial distribution."""
-        return _beta_negative_binomial()(*posterior)
+        """Return the beta negative binomial distribution of scipy, for a dispersion that need not be a whole number."""
+        from scipy import stats
+
+        of_whole: Any = type(stats.betanbinom)
+
+        class BetaNegativeBinomial(of_whole):  # type: ignore[misc]
+            def _argcheck(self, n: Any, a: Any, b: Any) -> Any:
+                return (n > 0) & (a > 0) & (b > 0)
+
+        a, b, dispersion = posterior
+        return BetaNegativeBinomial(a=0, name="beta negative binomial")(dispersion, a, b)
 
     def quantile(self, posterior: Array, share: float) -> float:
         """Return a quantile of a new value.
@@ -181,32 +190,6 @@ def _most_likely_dispersion(values: Array) -> float:
         minus_log_likelihood, bounds=(math.log(_LEAST), math.log(_MOST)), method="bounded", options={"xatol": 1e-8}
     )
     return math.exp(float(optimum.x))
-
-
-def _beta_negative_binomial() -> Any:
-    """Return a scipy distribution with parameters a, b and dispersion, which need not be a whole number."""
-    from scipy import stats
-
-    rv_discrete: Any = stats.rv_discrete
-
-    class BetaNegativeBinomial(rv_discrete):  # type: ignore[misc]
-        def _logpmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
-            return _log_ways(x, dispersion) + log_beta(a + dispersion, b + x) - log_beta(a, b)
-
-        def _pmf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
-            return np.exp(self._logpmf(x, a, b, dispersion))
-
-        def _cdf(self, x: Any, a: Any, b: Any, dispersion: Any) -> Any:
-            whole = np.floor(np.atleast_1d(x))
-            counts = np.arange(whole.max() + 1.0)
-            below = np.cumsum(self._pmf(counts, np.ravel(a)[0], np.ravel(b)[0], np.ravel(dispersion)[0]))
-            return np.minimum(below[whole.astype(np.int64)], 1.0)
-
-        def _stats(self, a: Any, b: Any, dispersion: Any) -> Any:
-            mean = np.where(a > 1.0, dispersion * b / np.where(a > 1.0, a - 1.0, 1.0), np.inf)
-            return mean, None, None, None
-
-    return BetaNegativeBinomial(a=0, name="beta negative binomial", shapes="a, b, dispersion")
 
 
 def _example(dispersion: float) -> Example:

@@ -174,6 +174,18 @@ def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
     assert (schema["why"].role, schema["place"].role) == ("outcome", "cluster")
 
 
+def test_days_recorded_with_yes_only_are_those_of_an_event_and_years_the_history_of_a_subject():
+    table = {"icu": TWO, "icu_enter_days": np.where(TWO == 1, DAYS, None)}
+    table |= {"snores": DAYS % 2, "snores_years": np.where(DAYS % 2 == 1, DAYS % 41 + 30, None)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **table}))
+    assert [schema[name].role for name in table] == ["outcome", "time", "cluster", "cluster"]
+
+
+def test_towns_and_provinces_are_places_whatever_else_their_names_say():
+    towns = np.array(["Gimpo-si", "Jung-gu", "Mapo-gu"])[DAYS % 3]
+    assert (role_of("city_patient_route", towns), role_of("city_size", DAYS % 3 + 1)) == ("site", "cluster")
+
+
 @pytest.mark.parametrize(("time", "event"), [("t1", "d1"), ("time.to.cmv", "cmv"), ("dayslink", "link")])
 def test_a_time_and_its_event_are_called_alike(time, event):
     schema = draft_schema(pd.DataFrame({**FEATURE, time: DAYS, event: TWO}))
