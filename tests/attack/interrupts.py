@@ -43,19 +43,14 @@ if sys.argv[2] == "again":
 """
 
 
-def _environment(**more):
-    package = str(Path(clinclust.__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": package, **more}
-
-
 def _cold_interrupts(count, rng, folder):
-    expected = None
+    expected, package = None, str(Path(clinclust.__file__).parents[1])
     for number in range(count):
         delay, then = float(rng.uniform(0.0, 6.0)), ("again", "end")[number % 2]
         cache = folder / str(number)
         cache.mkdir()
         command = [sys.executable, "-c", _COLD, str(delay), then]
-        environment = _environment(NUMBA_CACHE_DIR=str(cache))
+        environment = {**os.environ, "PYTHONPATH": package, "NUMBA_CACHE_DIR": str(cache)}
         ran = subprocess.run(command, env=environment, capture_output=True, text=True)
         about = f"Ctrl-C at {delay:.3f} s of the first compilation, then {then}"
         said = ran.stdout.split()

@@ -12,11 +12,9 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
 import clinclust as cc
 from attack.attempts import Attack
+from attack.reading import LONGEST_MESSAGE
 from clinclust.errors import InputError
 from clinclust.files.writing import write_manifest
-
-LONGEST = 4_000
-"""Characters of a message that a reader can be expected to read."""
 
 N = 60
 
@@ -55,7 +53,7 @@ class Saved:
             said = str(error)
             if str(self.folder) not in said:
                 return f"{about}: the message does not name the folder: {said[:200]!r}"
-            return f"{about}: {len(said)} characters of message" if len(said) > LONGEST else None
+            return f"{about}: {len(said)} characters of message" if len(said) > LONGEST_MESSAGE else None
         except BaseException as error:
             return f"{about}: {type(error).__name__}: {str(error)[:200]}"
         if found.shape != self.expected.shape or not np.isfinite(found).all():

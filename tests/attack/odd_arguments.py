@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+KEYS = ("a", "gait", 1, 2, -1, 0, None, 1.5, "")
 SCALARS = (
     *(None, True, False, 0, -1, 3, 10**30, -2.5, 0.5, float("nan"), float("inf"), 1j, "x", "", "refit", b"x"),
     *(np.float64("nan"), np.int64(3), np.float32(0.5), np.bool_(True), np.str_("x"), np.datetime64("2020-01-01")),
@@ -33,11 +34,7 @@ def odd_value(rng, depth=0):
         return inside
     if kind == 3:
         return tuple(inside)
-    return {_key(rng): value for value in inside}
-
-
-def _key(rng):
-    return ("a", "gait", 1, 2, -1, 0, None, 1.5, "")[rng.integers(9)]
+    return {KEYS[rng.integers(len(KEYS))]: value for value in inside}
 
 
 def shown(value):

@@ -11,11 +11,11 @@ import yaml
 from hostile_texts import ON_TERMINALS
 
 from attack.attempts import Attack, ran
+from attack.reading import LONGEST_MESSAGE
 
 _LIVE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\U000e0000-\U000e007f]"
 )
-_LONGEST = 4096
 
 
 class Terminal(io.StringIO):
@@ -42,7 +42,7 @@ def _fault(about, code, out, err, debug):
         return f"{about}: exit {code}: {err[-200:]}"
     if any(re.match("clinclust: (note: forged|done)|Traceback", line) for line in err.splitlines()) and not debug:
         return f"{about}: a line was forged: {err[:200]!r}"
-    if len(err) > _LONGEST and not debug:
+    if len(err) > LONGEST_MESSAGE and not debug:
         return f"{about}: a message of {len(err)} characters"
     if code and not err.strip():
         return f"{about}: no message"

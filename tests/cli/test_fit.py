@@ -1,6 +1,5 @@
 """`clinclust fit`: the model that the options ask for, its files, small subtypes, and subtypes that are one column."""
 
-import html
 import re
 import shutil
 from pathlib import Path
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 from cohorts import gaussian_schema, wild_cohort
 from command_line import FILES, FIT, RESTARTS, exit_code, names_in, severities
+from reporting.stand_in import texts_of
 
 from clinclust import MAPDP, compare_subtypes, read_cohort
 
@@ -146,15 +146,11 @@ def sexes(tmp_path, monkeypatch):
     return frame
 
 
-def page_of(folder):
-    return html.unescape(re.sub(r"<[^>]+>", " ", Path(folder, "subtypes.html").read_text(encoding="utf-8")))
-
-
 def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run, whole_reports):
     out = run(FIT).out
     assert NEARLY_SEX.search(out)
     again, _ = out.commands
-    assert NEARLY_SEX.search(page_of("out"))
+    assert NEARLY_SEX.search(texts_of(Path("out/subtypes.html")))
     beyond = run(again).out
     assert MAPDP.load("out-2").cluster_sizes_.tolist() == [len(sexes)]
     assert not NEARLY_SEX.search(beyond)
@@ -168,7 +164,7 @@ def test_an_ignored_column_is_named_by_fit_and_report(sexes, run, whole_reports)
     assert NEARLY_SEX.search(run(FIT).out)
     sexes.iloc[::-1].to_csv("cohort.csv", index=False)
     run("report cohort.csv --model out --out again --associations none")
-    assert NEARLY_SEX.search(page_of("again"))
+    assert NEARLY_SEX.search(texts_of(Path("again/subtypes.html")))
 
 
 @pytest.mark.simulation

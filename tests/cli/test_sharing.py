@@ -6,8 +6,6 @@ The attacker unpacks every file and searches all of it for what was planted in t
 import json
 import re
 import shutil
-import zipfile
-from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ import pandas as pd
 import pytest
 from cases import read_beside
 from command_line import QUICK, REPORTS, exit_code, fail_with, replace_in_commands
+from reporting.stand_in import everything_in
 from scored import few
 
 from clinclust import FeatureSchema, draft_schema
@@ -72,16 +71,6 @@ def planted(tmp_path_factory):
 def shared(planted, tmp_path, monkeypatch):
     """Stand in a copy of this folder."""
     monkeypatch.chdir(shutil.copytree(planted, tmp_path / "planted"))
-
-
-def everything_in(path):
-    """Every text of a file, of all parts of an archive, without the data of images."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            text = "\n".join(archive.read(name).decode("utf-8", "ignore") for name in archive.namelist())
-    else:
-        text = path.read_text(encoding="utf-8")
-    return unescape(re.sub(r"base64,[A-Za-z0-9+/=]+", "", text))
 
 
 def found_in(path):

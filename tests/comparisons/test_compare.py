@@ -237,9 +237,8 @@ def test_the_significance_level_is_used():
     ],
 )
 def test_unusable_labels_are_refused(labels, message):
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
     with pytest.raises(ValueError, match=message):
-        compare_subtypes(pd.DataFrame({"x": [1.0, 2, 3, 4]}), labels, schema)
+        compare_subtypes(pd.DataFrame({"x": [1.0, 2, 3, 4]}), labels, gaussian_schema("x"))
 
 
 @pytest.mark.parametrize("unusable", [{"min_size": 0}, {"significance_level": 0}, {"significance_level": 1.5}])
@@ -262,8 +261,7 @@ def test_the_number_of_subjects_costs_no_calls():
 @pytest.mark.parametrize("as_given", [list, np.array, pd.Series, lambda names: pd.Series(names, dtype="string")])
 def test_names_of_groups_are_numbered_in_order(as_given):
     values, names = np.random.default_rng(0).normal(size=60), np.repeat(["b", "a", "c"], 20).tolist()
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    frame = pd.DataFrame({"x": values})
+    schema, frame = gaussian_schema("x"), pd.DataFrame({"x": values})
     numbers = compare_subtypes(frame, np.repeat([1, 0, 2], 20), schema)
     pd.testing.assert_frame_equal(compare_subtypes(frame, as_given(names), schema), numbers)
     numbered = [{"a": "2", "b": "10", "c": "101"}[name] for name in names]

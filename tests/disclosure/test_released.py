@@ -88,8 +88,7 @@ def test_withheld_associations_leave_no_rank_and_no_name():
 def test_quartiles_are_no_value_of_one_subject():
     rng = np.random.default_rng(1)
     values = np.round(rng.normal(130, 20, N), 3)
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    shared = suppress_small_cells(compare_subtypes(pd.DataFrame({"x": values}), GROUPS, schema))
+    shared = suppress_small_cells(compare_subtypes(pd.DataFrame({"x": values}), GROUPS, schema_of(["x"])))
     of_order = shared.loc[shared["kind"] == "summary", ["median", "q1", "q3"]].to_numpy()
     assert np.isfinite(of_order).all()
     assert not np.isin(of_order, values).any()

@@ -1,8 +1,9 @@
 """The attacker of `benchmarks/disclosure.py` finds nothing in a few shared reports, and something where it should."""
 
-import importlib.util
+import runpy
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,11 +15,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 @pytest.fixture
 def benchmark(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    # Its name is that of this folder of tests too.
-    spec = importlib.util.spec_from_file_location("benchmark_of_disclosure", BENCHMARKS / "disclosure.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(BENCHMARKS / "disclosure.py")))
 
 
 @pytest.mark.parametrize("design", few(["one rare", "rare counts", "several rare", "small subtype"], 1))

@@ -22,10 +22,6 @@ SUMMARIES = ["n", "missing", "count", "percent", "mean", "sd", "median", "q1", "
 TESTS = ["statistic", "df", "df2", "p", "q", "standardised_difference", "significant", "estimate", "lower", "upper"]
 
 
-def comparisons_of(columns, groups, schema):
-    return compare_subtypes(pd.DataFrame(columns), groups, schema)
-
-
 def of_counts(table, levels=None, likelihood=None):
     """Comparisons of one feature x from its counts: levels and missing values by subtypes."""
     return of_features({"x": table}, levels, likelihood)
@@ -39,7 +35,7 @@ def of_features(tables, levels=None, likelihood=None):
     columns = {name: np.concatenate([np.repeat([*levels, None], n) for n in table.T]) for name, table in tables.items()}
     kind = likelihood or ("bernoulli" if len(levels) == 2 else "categorical")
     schema = FeatureSchema([Feature(name=name, likelihood=kind, levels=tuple(levels)) for name in tables])
-    return comparisons_of(columns, np.repeat(np.arange(first.shape[1]), first.sum(axis=0)), schema)
+    return compare_subtypes(pd.DataFrame(columns), np.repeat(np.arange(first.shape[1]), first.sum(axis=0)), schema)
 
 
 def numbered(groups):
@@ -159,8 +155,7 @@ def test_means_of_few_values_are_withheld_and_do_not_follow_from_the_others():
     rng = np.random.default_rng(0)
     values = rng.normal(50, 9, 120)
     values[5:40] = np.nan  # five values are left in the first subtype
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    whole = comparisons_of({"x": values}, np.repeat([0, 1, 2], 40), schema)
+    whole = compare_subtypes(pd.DataFrame({"x": values}), np.repeat([0, 1, 2], 40), schema_of(["x"]))
     shared = suppress_small_cells(whole)
     for subtype in (0, 1):
         for column in ("mean", "sd", "median", "q1", "q3"):
@@ -172,8 +167,8 @@ def test_means_of_few_values_are_withheld_and_do_not_follow_from_the_others():
 def test_rounded_events_have_no_sd_from_which_their_total_follows():
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1], (70, 50))
-    schema = FeatureSchema([Feature(name="falls", likelihood="poisson"), Feature(name="x", likelihood="gaussian")])
-    whole = comparisons_of({"falls": rng.binomial(1, 0.3 + 0.4 * groups), "x": rng.normal(size=120)}, groups, schema)
+    frame = pd.DataFrame({"falls": rng.binomial(1, 0.3 + 0.4 * groups), "x": rng.normal(size=120)})
+    whole = compare_subtypes(frame, groups, schema_of([], falls="poisson", x="gaussian"))
     shared = suppress_small_cells(whole, rounding=5)
     falls = shared[(shared["feature"] == "falls") & (shared["subtype"] > 0) & (shared["kind"] == "summary")]
     assert (falls["mean"] * falls["n"] % 5).round(9).isin([0, 5]).all()
@@ -225,7 +220,7 @@ def test_nothing_withheld_can_be_found_and_nothing_else_is_changed(seed, n_group
             Feature(name="pressure", likelihood="gaussian"),
         ]
     )
-    whole = comparisons_of(columns, groups, schema)
+    whole = compare_subtypes(pd.DataFrame(columns), groups, schema)
     rule = {"zero_is_disclosive": zero, "rounding": rounding}
     shared = suppress_small_cells(whole, **rule)
     assert disclosed(shared, truth=whole, **rule).empty
@@ -270,7 +265,7 @@ def test_whole_numbers_count_as_whole_whatever_their_likelihood(seed):
     groups = np.repeat([0, 1, 2], sizes)
     age = np.rint(rng.normal(62, 9, sum(sizes)))
     age[np.flatnonzero(groups == rng.integers(3))[: rng.integers(1, 10)]] = np.nan
-    whole = comparisons_of({"age": age}, groups, FeatureSchema([Feature(name="age", likelihood="gaussian")]))
+    whole = compare_subtypes(pd.DataFrame({"age": age}), groups, schema_of(["age"]))
     assert whole["whole"].all()
     taken_for_real = suppress_small_cells(whole.assign(whole=False)).assign(whole=True)
     assert not disclosed(taken_for_real, truth=whole).empty
@@ -490,8 +485,7 @@ def test_the_mean_of_all_is_pooled_from_what_is_shown():
     groups = np.repeat([0, 1, 2], [82, 51, 38])
     values = rng.normal(40 + 9 * groups, 6.0)
     values[::9] = np.nan
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    whole = compare_subtypes(pd.DataFrame({"x": values}), groups, schema)
+    whole = compare_subtypes(pd.DataFrame({"x": values}), groups, schema_of(["x"]))
     shared = suppress_small_cells(whole, rounding=BASE)
     shared = shared[shared["kind"] == "summary"].reset_index(drop=True)
     assert np.isnan(shared["mean"][0])

@@ -182,13 +182,10 @@ def test_one_subtype_and_a_cut_model_are_compared(model, cohort):
     assert "there is only one subtype" in drift.summary
 
 
-def test_the_same_seed_gives_the_same_and_the_order_of_the_tables_does_not_matter(model, cohort):
+def test_the_same_seed_gives_the_same_and_the_order_of_new_subjects_does_not_matter(model, cohort):
     new = people(60, 7)
     one = cc.drift.assess_drift(model, cohort, new)
-    with pytest.warns(cc.CohortWarning, match="another order"):
-        two = cc.drift.assess_drift(
-            model, cohort.sample(frac=1.0, random_state=1), new.sample(frac=1.0, random_state=2)
-        )
+    two = cc.drift.assess_drift(model, cohort, new.sample(frac=1.0, random_state=2))
     pd.testing.assert_frame_equal(one.features, two.features)
     pd.testing.assert_frame_equal(one.tests, two.tests)
     other = cc.drift.assess_drift(model, cohort, new, random_state=5)

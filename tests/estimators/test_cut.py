@@ -190,13 +190,6 @@ def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
         coarse.cut(9)
 
 
-def test_more_subtypes_than_subjects_are_refused_before_the_search():
-    frame = pd.DataFrame({"x": np.arange(5.0)})
-    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
-    with pytest.raises(InputError, match=r"^6 subtypes were asked for, and the cohort has 5 subjects"):
-        PublishedMAPDP(schema, n_clusters=6).fit(frame)
-
-
 # --- saving -----------------------------------------------------------------------------------------------------------
 
 

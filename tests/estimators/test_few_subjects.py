@@ -21,7 +21,6 @@ from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
 from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE, _in_subjects
 from clinclust.estimators.fit import JOIN_DTYPES, TreeTest, evidence_between, n_standing
-from clinclust.estimators.subtype_model import fewest_subjects
 from clinclust.methods import PublishedMAPDP
 
 __all__ = ["fitted", "plain"]  # fixtures
@@ -126,15 +125,6 @@ def test_the_order_of_operations_does_not_matter(wild):
     assert share.min_size == 0.1
 
 
-def test_without_a_floor_nothing_changes(wild, plain):
-    for model, _ in (wild, plain):
-        assert (model.min_size, model.min_size_) == (None, 1)
-        assert not model.untested_.any()
-        assert_same(model.cut(None, min_size=None), model)
-        assert fewest_subjects(model) == 1
-    assert fewest_subjects(cc.Partition(["a", "b"], plain[0].schema_, made_by="anybody")) == 1
-
-
 def test_a_small_subtype_still_takes_new_subjects(wild):
     model, frame = wild
     cut = model.cut(None, min_size=FLOOR)
@@ -202,13 +192,12 @@ def test_what_is_no_floor_is_refused(bad, plain):
         model.cut(0, min_size=bad)
 
 
-@pytest.mark.parametrize(("floor", "said"), [(61, "61 subjects .* cohort has 120, .* give at most 60, or check")])
-def test_a_floor_that_leaves_nothing_to_compare_is_refused_before_the_search(floor, said, plain):
-    model, frame = plain
+def test_a_floor_that_leaves_nothing_to_compare_is_refused_before_the_search(plain):
+    (model, frame), said = plain, "61 subjects .* cohort has 120, .* give at most 60, or check"
     with pytest.raises(InputError, match=said):
-        model.cut(None, min_size=floor)
+        model.cut(None, min_size=61)
     with pytest.raises(InputError, match=said):
-        PublishedMAPDP(model.schema, min_size=floor).fit(frame)
+        PublishedMAPDP(model.schema, min_size=61).fit(frame)
     assert model.cut(None, min_size=60).min_size_ == 60
     with pytest.raises(InputError, match=r"the cohort has 3, .*; leave it out, or check"):
         PublishedMAPDP(model.schema, min_size=2).fit(frame.head(3))

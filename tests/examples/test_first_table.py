@@ -1,7 +1,8 @@
 """The walkthrough of a first table does what its page says."""
 
-import importlib.util
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typed_tables import simulated
@@ -11,10 +12,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "first_table"
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("first_table_run", EXAMPLE / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(EXAMPLE / "run.py")))
 
 
 @pytest.mark.simulation

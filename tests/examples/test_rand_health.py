@@ -1,7 +1,8 @@
 """The RAND example recodes the columns of statsmodels without losing or inventing anything."""
 
-import importlib.util
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,7 @@ FILLED_IN_MEANS = [9.967326, 10.57626, 11.84267, 13.73189]
 
 @pytest.fixture(scope="module")
 def example():
-    # Both examples have a run.py, so this one is loaded under a name of its own.
-    spec = importlib.util.spec_from_file_location("rand_health_run", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(EXAMPLE)))
 
 
 @pytest.fixture(scope="module")

@@ -187,13 +187,6 @@ def test_a_cell_is_the_text_of_its_value(expected, cell, namespace, tmp_path):
     assert frame.to_numpy().tolist() == [["1", expected]]
 
 
-def test_rows_and_cells_without_numbers_follow_each_other(tmp_path):
-    rows = "<row><c><v>1</v></c><c><v>2</v></c></row><row/><row><c/><c><v>4</v></c></row>"
-    frame = read_rows(tmp_path, rows)
-    assert frame.to_numpy().tolist() == [["1", "2"], ["", "4"]]
-    assert frame.index.tolist() == [0, 2]
-
-
 def test_empty_rows_above_the_header_are_counted(tmp_path):
     frame = read(tmp_path, workbook_bytes(sheet_xml(row_xml(4, text("a")) + row_xml(6, number(1)))))
     assert frame.index.tolist() == [4]

@@ -136,14 +136,6 @@ def test_an_event_of_one_subject_has_shares_and_no_ratio(cohort, model):
     assert (found["measure"] == "share").sum() == 4
 
 
-def test_all_that_is_wrong_is_said_at_once(cohort, model):
-    with pytest.raises(InputError) as error:
-        cc.compare_outcomes(model, cohort[0], "fals", covariates=["agee"], versus=3)
-    parts = ("no column 'fals'", "'falls'", "no column 'agee'", "versus must be a subtype, 1, 2, not 3")
-    for part in parts:
-        assert part in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("outcome", "options", "said"),
     [

@@ -1,6 +1,7 @@
 """A simulated cohort of 120 subjects, and a stand-in for a fitted model as reports read it."""
 
 import re
+import zipfile
 from dataclasses import dataclass, field
 from functools import partial
 from html import unescape
@@ -46,6 +47,16 @@ def texts_of(path):
         return words_in(path.read_text(encoding="utf-8"))
     rows = [row for sheet in openpyxl.load_workbook(path) for row in sheet.iter_rows(values_only=True)]
     return " ".join(" ".join(str(cell) for row in rows for cell in row if cell is not None).split())
+
+
+def everything_in(path):
+    """Every text of a file, of all parts of an archive, without the data of images."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            text = "\n".join(archive.read(name).decode("utf-8", "ignore") for name in archive.namelist())
+    else:
+        text = path.read_text(encoding="utf-8")
+    return unescape(re.sub(r"base64,[A-Za-z0-9+/=]+", "", text))
 
 
 class Section(list):

@@ -27,7 +27,7 @@ from clinclust.reporting.report import facts_of_fit, summarise_fit
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import cautions, overview, trust
-from clinclust.reporting.sheets.subjects import assignments_sheets, continuum_table, on_continuum_score
+from clinclust.reporting.sheets.subjects import assignments_sheets, continuum_table
 
 from .conftest import GENERATED
 from .stand_in import compared, write_report
@@ -474,20 +474,3 @@ def test_names_run_nothing(three, tmp_path):
 
 
 # --- without a test -----------------------------------------------------------------------------------------------
-
-
-def test_without_a_test_nothing_is_added(findings, three, tmp_path):
-    model, frame, _ = three
-    assert model.fit_.tree_test_ is None
-    given_ones = findings_of(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
-    for each in (findings, findings_of(model, frame), given_ones):
-        assert each.divisions == []
-        assert each.continuum is None
-        for part in (verdict, on_the_test, on_continuum_score, divisions_table, continuum_table):
-            assert part(each) == []
-        assert [table.caption for table in overview(each).tables] == ["The subtypes", "How far to trust it"]
-        assert "Distinct subtypes" not in methods(each).paragraphs
-    page = report(findings_of(model, frame), tmp_path, ".html").read_text(encoding="utf-8")
-    for word in ("Tested:", "Divisions tested", "Continuum score"):
-        assert word not in page
-    assert "Which subtypes are near each other" in page

@@ -170,16 +170,14 @@ def test_marks_need_values_and_a_name_is_an_english_phrase(n_values, is_marked):
 def test_a_majority_near_everybody_has_marks_and_no_name():
     labels = np.repeat([0, 1], [130, 70])
     frame = pd.DataFrame({"urea": np.random.default_rng(0).normal(1.5 * labels)})
-    schema = cc.FeatureSchema([cc.Feature(name="urea", likelihood="gaussian")])
-    healthy, ill = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    healthy, ill = overview(findings_of(frame, gaussian_schema(frame), labels, given_subtypes=True)).tables[0].rows
     assert (healthy[0], healthy[3][:5], ill[0]) == ("1", "↓urea", "2: higher urea")
 
 
 def test_subtypes_with_the_same_marks_say_how_they_differ():
     labels = np.repeat([0, 1, 2], 40)
     frame = pd.DataFrame({"urea": np.random.default_rng(0).normal(np.array([9, 12, -20])[labels])})
-    schema = cc.FeatureSchema([cc.Feature(name="urea", likelihood="gaussian")])
-    rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    rows = overview(findings_of(frame, gaussian_schema(frame), labels, given_subtypes=True)).tables[0].rows
     first, second, _ = (row[3].split("\n") for row in rows)
     assert len(first) == 1
     assert first[0][:5] == second[0][:5] == "↑urea"
@@ -257,21 +255,6 @@ def test_the_first_page_and_trust_count_the_grades_alike(findings, outcomes, cou
     begins = f"{counts.differing} of " + ("21" if counts.tested == 21 else f"{counts.tested} tested (21 ")
     assert on_page_one.startswith(begins if counts.tested else "none tested (21 ")
     assert any(note.endswith(on_page_one) for note in trust(found).notes)
-
-
-def test_without_tests_the_first_page_says_that_nothing_was_tested(findings):
-    without = replace(findings, associations=None)
-    assert dict(overview(without).tables[1].rows)["Which features differ?"] == "Not tested (associations)."
-
-
-def test_given_subtypes_have_validated_features_among_the_others_only():
-    labels = np.repeat([0, 1], [30, 30])
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"x": rng.normal(labels, 1), "outcome": rng.normal(4 * labels, 1)})
-    schema = cc.draft_schema(frame).with_roles(outcome="describe")
-    findings = findings_of(frame, schema, labels, given_subtypes=True)
-    found = replace(findings, associations=cc.validated_associations(findings.cohort.model, findings.cohort.table))
-    assert count_in_words(found).endswith("; 1 of 1 described.")
 
 
 def test_a_shared_first_page_counts_what_it_shows(findings):

@@ -4,7 +4,6 @@ This is the whole of it: a reader of such a file cannot tell the one from the ot
 Either small counts are withheld, or all are rounded besides.
 """
 
-import zipfile
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from clinclust.reporting import page
 from clinclust.reporting.subtype_table import subtype_table
 
 from .conftest import GENERATED
-from .stand_in import associations_of, fitted, write_report
+from .stand_in import associations_of, everything_in, fitted, write_report
 
 DRAWN = page.as_svg
 
@@ -287,13 +286,6 @@ def test_what_is_not_listed_is_withheld(tmp_path, suffix, monkeypatch):
         model = given(schema, labels)
         path = write_report(model, frame, tmp_path / f"r.{suffix}", suppress=suppress, generated=GENERATED)
         assert ("0.7315" in everything_in(path)) == (suppress is None)
-
-
-def everything_in(path):
-    if path.suffix in (".html", ".json"):
-        return path.read_text(encoding="utf-8")
-    with zipfile.ZipFile(path) as archive:
-        return "".join(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
 
 
 @pytest.mark.simulation

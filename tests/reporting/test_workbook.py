@@ -20,7 +20,6 @@ from cohorts import gaussian_schema
 from clinclust.reporting import workbook
 from clinclust.reporting.layout import Column, Sheet, Table, as_value, number_text
 from clinclust.reporting.workbook import write_workbook
-from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED
 from .stand_in import fitted, sections_of, write_report
@@ -139,14 +138,11 @@ def test_the_assignments_are_those_of_the_model(book, model, frame):
 @pytest.fixture(scope="module")
 def small():
     frame = pd.DataFrame({"x": np.arange(8.0)})
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    return fitted(schema, np.repeat([0, 1], 4)), frame
+    return fitted(gaussian_schema(frame), np.repeat([0, 1], 4)), frame
 
 
 @pytest.mark.simulation
-def test_the_same_date_gives_the_same_bytes(model, frame, workbook_path, small, tmp_path, monkeypatch):
-    again = write_report(model, frame, tmp_path / "again.xlsx", generated=GENERATED)
-    assert again.read_bytes() == workbook_path.read_bytes()
+def test_the_same_date_gives_the_same_bytes(small, tmp_path, monkeypatch):
     dated, later = (
         write_report(*small, tmp_path / f"{days}.xlsx", generated=GENERATED + timedelta(days)).read_bytes()
         for days in (0, 1)
@@ -263,8 +259,7 @@ def test_the_smallest_size_and_the_level_are_used(model, frame, tmp_path):
 
 def test_one_subtype_and_no_section_and_no_id(tmp_path):
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["p", "q", "r"])
-    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
-    model = fitted(schema, [0, 0, 0])
+    model = fitted(gaussian_schema(frame), [0, 0, 0])
     book = sections_of(write_report(model, frame, tmp_path / "x.xlsx"))
     assert [cell.value for cell in book["Assignments"]["A"]][-4:] == ["Row", "p", "q", "r"]
     assert "No section" not in {cell.value for cell in book["Subtype table"]["A"]}

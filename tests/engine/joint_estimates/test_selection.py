@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from attack.joint_law import joint_with as log_joint
 from cohorts import LIKELIHOODS, mixed_cohort, quick_fit, schema_of
-from problems import mixed_problem, problem_of
+from problems import problem_of
 from scipy import stats
 from scipy.special import comb, logsumexp
 from scored import few
@@ -103,15 +103,6 @@ def test_features_left_out_have_one_distribution_for_everybody(seed):
     some = problem.with_features(included)
     codes = np.unique(labels[problem.cohort.order], return_inverse=True)[1]
     assert joint_of(some, some.partition(codes)) == pytest.approx(expected(labels, True) + shared, rel=1e-10)
-
-
-def test_no_feature_and_every_feature_are_problems_too():
-    problem = mixed_problem(3, 30)
-    n_features = len(problem.cohort.encoding.features)
-    together, apart = np.zeros(30, dtype=np.int64), np.arange(30) % 3
-    none, every = (problem.with_features(np.full(n_features, kept)) for kept in (False, True))
-    assert joint_of(none, none.partition(together)) == pytest.approx(joint_of(problem, problem.partition(together)))
-    assert joint_of(every, every.partition(apart)) == joint_of(problem, problem.partition(apart))
 
 
 # --- the joint ----------------------------------------------------------------------------------------------------

@@ -29,19 +29,13 @@ def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed, pool)
     partition = new_partition(problem.cohort.arrays, labels)
     scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
-    cohort = _in_clusters(problem, labels, pool)
+    cohort = scanning.in_memory(problem, pool, may_lack_any=False).with_labels([labels.astype(np.int32)], 10)
     (found,) = cohort.place.results(cohort.scan(minimum_gain(problem)).best)
     np.testing.assert_array_equal(found.best, scores.argmax(axis=1))
     assert found.n_candidates == (found.best != labels).sum()
     fresh = new_partition(problem.cohort.arrays, found.best.astype(np.int64), found.sizes.size - 2)
     np.testing.assert_array_equal(found.sizes, fresh.sizes)
     np.testing.assert_allclose(found.statistics, fresh.statistics, rtol=1e-12, atol=1e-12)
-
-
-def _in_clusters(problem, labels, pool):
-    """Return all subjects in memory in these clusters."""
-    parts = np.split(labels.astype(np.int32), range(scanning.CHUNK, labels.size, scanning.CHUNK))
-    return scanning.in_memory(problem, pool, may_lack_any=False).with_labels(parts, int(labels.max()) + 1)
 
 
 def test_everybody_is_assigned_to_clusters_of_others(pool):

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from partitioned_tables import a_table, an_estimator, cut, dask, dd, in_partitions
+from partitioned_tables import a_table, an_estimator, cut, dask, in_partitions
 
-import clinclust as cc
 from clinclust.engine.search.partitioned import Partitioned
 from clinclust.errors import InputError
 from clinclust.estimators import partitioned as fitting
@@ -21,20 +20,6 @@ from clinclust.estimators.partitioned import place_of_shards
 @pytest.fixture(autouse=True)
 def small_samples(monkeypatch):
     monkeypatch.setattr(fitting, "N_SAMPLED", 600)
-
-
-def damaged(frame):
-    raise OSError("the page is damaged")
-
-
-def test_all_partitions_that_cannot_be_read_are_one_error():
-    frame, schema = a_table(n=200)
-    parts = [dask.delayed(frame), dask.delayed(damaged)(frame), dask.delayed(frame), dask.delayed(damaged)(frame)]
-    table = dd.from_delayed(parts, meta=frame.iloc[:0], verify_meta=False)
-    said = "2 partitions cannot be read: partition 1: OSError: the page is damaged; partition 3: OSError: the page"
-    for asked in (an_estimator(schema).fit, cc.draft_schema):
-        with pytest.raises(InputError, match=said):
-            asked(table)
 
 
 def test_a_client_that_could_not_be_started_is_not_waited_for(monkeypatch):
@@ -50,15 +35,6 @@ def test_what_a_killed_fit_has_written_of_its_rows_has_no_name_on_the_disk(tmp_p
         (rows,) = place.store.add([np.arange(1000)])
         assert rows.mapped()[999] == 999
         assert list(tmp_path.iterdir()) == []
-
-
-def test_a_column_missing_in_some_partitions_names_them():
-    frame, schema = a_table(n=200)
-    first, second, third = cut(frame, 3)
-    with pytest.raises(cc.CohortError) as caught:
-        an_estimator(schema).fit(in_partitions(first, frame.iloc[:0], second.drop(columns=["y1", "y2"]), third))
-    assert caught.value.failures[["column", "partition"]].to_numpy().tolist() == [["y1", 2], ["y2", 2]]
-    assert "y1 (partition 2): expected a column of this name" in str(caught.value)
 
 
 def killed(client):
