@@ -51,8 +51,8 @@ def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Arra
 
 
 def mid_ranks(values: Array) -> Array:
-    """Return the mid-rank of each observed value, from 1; NaN = missing."""
-    return np.asarray(pd.Series(values).rank(), dtype=np.float64)
+    """Return the mid-rank of each value in its column, of one (N,) or a table (N, D), from 1; NaN = missing."""
+    return np.ascontiguousarray((pd.Series if values.ndim == 1 else pd.DataFrame)(values).rank(), dtype=np.float64)
 
 
 def whole_ranks(values: Array) -> Array:

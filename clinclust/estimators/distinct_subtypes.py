@@ -16,7 +16,7 @@ import pandas as pd
 
 import clinclust.engine.continuum.tested_node as nodes
 from clinclust.arguments import Rule, accepting, is_number, is_whole
-from clinclust.arrays import Array, Labels, RandomState
+from clinclust.arrays import Labels, RandomState
 from clinclust.engine.continuum.null_cohorts import are_nominal
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
@@ -102,11 +102,11 @@ def _once(find: Callable[[PairTests, Side, Side], Found]) -> Callable[[PairTests
 class PairTests:
     """Cached tests of two groups of clusters; `cohort` is as `cohort_of` returns it."""
 
-    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: nodes.DrawPlan, seed: int) -> None:
+    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: SearchPlan, draws: nodes.DrawPlan) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
-        self._of_fit = fit, cohort
-        self.plan, self.seed = plan, seed
+        self.coarsened, self.search_plan = self.problem.under(coarsening=fit.coarsening_), plan
+        self.plan, self.seed = draws, plan.seed
         self.discrete, self.nominal = nodes.is_discrete(self.problem.cohort), are_nominal(self.problem.cohort)
         self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
         self.known: dict[tuple[str, frozenset[Side]], Any] = {}  # of two groups, by the method
@@ -150,19 +150,12 @@ class PairTests:
 
     def are_clear(self, first: Side, second: Side) -> bool:
         """Return whether enough members of each of two groups are clearly of it, and not of the other."""
-        labels, averages = self._averages
+        places, averages = average_membership(self.coarsened, self.labels, self.search_plan)
+        labels = self.labels[places]
         sides = [(list(side), averages[:, list(side)].sum(axis=1)) for side in (first, second)]
         of_both = sides[0][1] + sides[1][1]
         clear = [(p > CLEAR * of_both)[np.isin(labels, side)] for side, p in sides]
         return all(members.mean() >= LEAST_CLEAR for members in clear if members.size)
-
-    @cached_property
-    def _averages(self) -> tuple[Labels, Array]:
-        """Clusters (n,) of the subjects, all or a sample, and their probabilities averaged over partitions (n, J)."""
-        fit, cohort = self._of_fit
-        problem = fitted_problem(fit, cohort, fit.coarsening_)
-        places, averages = average_membership(problem, self.labels, self.seed, self.plan.cancelled)
-        return self.labels[places], averages
 
     @_once
     def p_of_gap(self, first: Side, second: Side) -> float:
@@ -245,31 +238,31 @@ def walk_tree(
     threads = Threads(n_threads(plan.n_jobs), plan.cancelled)
     with threads as pool, plan.progress.stage("draws of one population") as advance:
         draws = nodes.DrawPlan(int(n_draws), float(significance_level), pool, plan.cancelled, advance)
-        return _tested(fit, cohort, draws, plan.seed, with_grades=with_grades)
+        return _tested(fit, cohort, plan, draws, with_grades=with_grades)
 
 
 def _tested(
-    fit: Fit, cohort: pd.DataFrame, plan: nodes.DrawPlan, seed: int, *, with_grades: bool
+    fit: Fit, cohort: pd.DataFrame, plan: SearchPlan, draws: nodes.DrawPlan, *, with_grades: bool
 ) -> tuple[SubtypeTree, TreeTest]:
     tree = fit.tree_
     if not is_tested(tree):
-        return tree, _test_of([], plan, seed)
-    tests, kinds = PairTests(fit, cohort, plan, seed), list[Side]()
+        return tree, _test_of([], draws, plan.seed)
+    tests, kinds = PairTests(fit, cohort, plan, draws), list[Side]()
     tiny = _joins_of_tiny_clusters(tree, tests)
     if tiny:
-        tree = _joined_first(fit, cohort, tiny)
+        tree = _joined_first(tree, tests, tiny)
     walked = _walked(tree, tests)
     # Slices of a severity that runs through several groups are joined to groups before these are distinguished.
     for choose in (tests.most_continuous, *([tests.least_distinct] if with_grades else [])):
-        ends = _test_of(walked, plan, seed).parted_nodes(tree)
+        ends = _test_of(walked, draws, plan.seed).parted_nodes(tree)
         first, kinds = joined_groups(tree, ends, choose)
         is_there = choose == tests.least_distinct and {tuple(sorted(kind)) for kind in kinds} <= set(tree.members())
         if first and not is_there:
-            tree = _joined_first(fit, cohort, first)
+            tree = _joined_first(tree, tests, first)
             walked = _walked(tree, tests)
     if with_grades:
         _add_grades(walked, tree, tests, kinds)
-    test = _test_of(walked, plan, seed)
+    test = _test_of(walked, draws, plan.seed)
     distinct = _distinct_sides(tree, test)
     may_have_more = tree.n_subtypes > 2 and len(distinct) < tree.n_subtypes - len(tiny)
     if not with_grades or not may_have_more or not nodes.are_measurements(tests.discrete):
@@ -277,10 +270,10 @@ def _tested(
     joins, kinds = _join_nearest_first(tree.n_subtypes, tests, tiny)
     if not _are_further_apart(kinds, distinct, tests):
         return tree, test
-    nearest = _joined_first(fit, cohort, joins)
+    nearest = _joined_first(tree, tests, joins)
     walked = _walked(nearest, tests)
     _add_grades(walked, nearest, tests, [])
-    of_nearest = _test_of(walked, plan, seed)
+    of_nearest = _test_of(walked, draws, plan.seed)
     are_kinds = _are_further_apart(_distinct_sides(nearest, of_nearest), distinct, tests)
     return (nearest, of_nearest) if are_kinds else (tree, test)
 
@@ -322,13 +315,12 @@ def _join_nearest_first(n_clusters: int, tests: PairTests, first: Sequence[Join]
     return joins, kinds
 
 
-def _joined_first(fit: Fit, cohort: pd.DataFrame, first: Sequence[Join]) -> SubtypeTree:
+def _joined_first(tree: SubtypeTree, tests: PairTests, first: Sequence[Join]) -> SubtypeTree:
     """Return the tree of the clusters that begins with these joins."""
-    problem, labels = fitted_problem(fit, cohort, coarsening=fit.coarsening_), fit.tree_.labels
-    groups = [frozenset([cluster]) for cluster in range(fit.tree_.n_subtypes)] + [side | other for side, other in first]
+    groups = [frozenset([cluster]) for cluster in range(tree.n_subtypes)] + [side | other for side, other in first]
     numbers = {node: number for number, node in enumerate(groups)}
     pairs = [(numbers[side], numbers[other]) for side, other in first]
-    return SubtypeTree(labels, *merge_tree(problem, labels[problem.cohort.order], pairs))
+    return SubtypeTree(tree.labels, *merge_tree(tests.coarsened, tests.labels, pairs))
 
 
 def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[Join]:
@@ -354,7 +346,7 @@ def _joins_of_tiny_clusters(tree: SubtypeTree, tests: PairTests) -> list[Join]:
 
 def _test_of(rows: list[dict[str, Any]], plan: nodes.DrawPlan, seed: int) -> TreeTest:
     return TreeTest(
-        joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
+        joins=pd.DataFrame({name: np.array([row[name] for row in rows], kind) for name, kind in JOIN_DTYPES.items()}),
         n_draws=plan.n_draws,
         significance_level=plan.significance_level,
         random_seed=seed,

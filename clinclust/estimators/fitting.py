@@ -177,7 +177,7 @@ def cut(fit: Fit, cohort: Prepared, plan: SearchPlan, settings: Settings, min_si
         return fit
     problem = fitted_problem(fit, cohort.frame, fit.coarsening_)
     order = problem.cohort.order
-    places, averages = average_membership(problem, fit.cluster_labels_[order], plan.seed, plan.cancelled)
+    places, averages = average_membership(problem, fit.cluster_labels_[order], plan)
     scores = np.log(np.maximum(fit.cluster_membership_, np.finfo(np.float64).tiny))
     warmth = temperature(scores[order[places]], averages, fit.subtype_of_)
     clusters, membership = replace(fit.clusters_, temperature=warmth), joint.probabilities(scores / warmth)

@@ -12,7 +12,7 @@ from cohorts import gaussian_schema, quick_fit, schema_of
 from clinclust import MAPDP, distinct_subtypes
 from clinclust.engine.continuum.tested_node import DrawPlan
 from clinclust.engine.problem.problem import log_joint
-from clinclust.engine.search.plan import Threads
+from clinclust.engine.search.plan import SearchPlan, Threads
 from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators import distinct_subtypes as tested_tree
 from clinclust.estimators.distinct_subtypes import PairTests, joined_groups
@@ -100,9 +100,9 @@ def test_groups_that_only_answers_tell_are_as_far_apart_as_these_make_them():
     frame[list("abcde")] = rng.random((240, 5)) < np.where(group, 0.9, 0.1)[:, None]
     schema = schema_of(frame, **dict.fromkeys("abcde", "bernoulli"))
     model = PublishedMAPDP(schema, random_state=0).fit(frame)
-    plan = DrawPlan(20, 0.05, Threads(1, None), Event(), lambda: None)
+    draws = DrawPlan(20, 0.05, Threads(1, None), Event(), lambda: None)
     pair = frozenset([0]), frozenset([1])
-    of_seeds = [PairTests(model.fit_, cohort_of(model, frame).table, plan, seed) for seed in (0, 1)]
+    of_seeds = [PairTests(model.fit_, cohort_of(model, frame).table, SearchPlan(seed), draws) for seed in (0, 1)]
     assert min(tests.distance(*pair) for tests in of_seeds) > 3.0
     assert len({(tests.distance(*pair), tests.p_of_gap(*pair)) for tests in of_seeds}) == 1
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.ndimage import gaussian_filter, label
+from scipy.ndimage import gaussian_filter, label, maximum_filter
 from scipy.special import entr, ndtr, ndtri
 
 from clinclust.arrays import Array, Labels, Whole, mid_ranks
+from clinclust.engine.kernels.compiled import Number
 from clinclust.engine.kernels.modes import dip
+from clinclust.engine.kernels.moves import relabel
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
 from clinclust.engine.problem.problem import Problem
@@ -34,15 +35,15 @@ SCORE_STEPS = 1024.0
 """Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
 
 
-def normal_scores(column: Array) -> Array:
-    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
-    n_seen = max(int((~np.isnan(column)).sum()), 1)
-    return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
+def normal_scores(table: Array) -> Array:
+    """Return the normal score of the mid-rank of each value in its column (N, D), in whole steps; NaN = missing."""
+    n_seen = np.maximum((~np.isnan(table)).sum(axis=0), 1)
+    return in_score_steps(ndtri((mid_ranks(table) - 0.5) / n_seen))
 
 
 def scores_of(cohort: EncodedCohort) -> Array:
     """Return the normal scores of the features of a cohort, float64 (N, D), NaN = missing."""
-    return np.column_stack([normal_scores(column) for column in whole_columns(cohort)])
+    return normal_scores(whole_columns(cohort))
 
 
 def in_score_steps(scores: Array) -> Array:
@@ -63,8 +64,8 @@ def are_nominal(cohort: EncodedCohort) -> NDArray[np.bool_]:
     return np.array([nominal[first] for first, *_ in parts_of_columns(cohort)], dtype=np.bool_)
 
 
-def whole_columns(cohort: EncodedCohort) -> list[Array]:
-    """Return columns whose order means something, float64 (N,), NaN = missing.
+def whole_columns(cohort: EncodedCohort) -> Array:
+    """Return columns whose order means something, float64 (N, D), NaN = missing.
 
     The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
     feature have one column: a value at a point mass has the place of the point mass among the other values.
@@ -78,10 +79,9 @@ def whole_columns(cohort: EncodedCohort) -> list[Array]:
             position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
             column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
         columns.append(column)
-    return [
-        columns[first] if not second else _with_point_masses(cohort, first, *second)
-        for first, *second in parts_of_columns(cohort)
-    ]
+    of_parts = parts_of_columns(cohort)
+    wholes = [_with_point_masses(cohort, *parts) if len(parts) > 1 else columns[parts[0]] for parts in of_parts]
+    return np.column_stack(wholes)
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
@@ -120,8 +120,9 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
     pull = np.einsum("ij,jk->ik", np.where(observed, scores - drawn, 0.0), precision)
     n_missing = (~observed).sum(axis=1)
     for number in range(1, n_missing.max() + 1):  # subjects who lack as many features are solved together
-        subjects = np.flatnonzero(n_missing == number)
-        for rows in np.array_split(subjects, 1 + subjects.size * number**2 // _LARGEST_STACK):
+        subjects, at_once = np.flatnonzero(n_missing == number), 1 + _LARGEST_STACK // number**2
+        for start in range(0, subjects.size, at_once):
+            rows = subjects[start : start + at_once]
             absent = np.nonzero(~observed[rows])[1].reshape(-1, number)
             stack, at = precision[absent[:, :, None], absent[:, None, :]], (rows[:, None], absent)
             drawn[at] -= np.linalg.solve(stack, pull[at][:, :, None])[:, :, 0]
@@ -140,7 +141,8 @@ def correlations(scores: Array) -> tuple[Array, Array]:
 
     A column that does not vary has correlation 0 with others. Sums of whole numbers are exact.
     """
-    seen, scores = (~np.isnan(scores)).astype(np.float64), np.nan_to_num(scores)
+    observed = ~np.isnan(scores)
+    seen, scores = observed.astype(np.float64), np.where(observed, scores, 0.0)
     n_both = np.maximum(seen.T @ seen, 1.0)
     mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
     variance = (scores**2).T @ seen / n_both - mean**2
@@ -213,7 +215,8 @@ def shape_of(part: Problem, scores: Array, halves: Labels) -> Array:
 def log_odds(part: Problem, halves: Labels) -> Array:
     """Return the log odds of the second of two halves for each subject, without itself, float64 (N,)."""
     logs = np.empty((halves.size, 3))
-    write_scores(part.cohort.arrays, part.model, part.partition(halves), logs)
+    relabel(part.cohort.arrays, part.work_space, halves)
+    write_scores(part.cohort.arrays, part.model, part.work_space, logs)
     return np.asarray(logs[:, 1] - logs[:, 0])
 
 
@@ -223,10 +226,10 @@ def axes_in_halves(scores: Array) -> Array:
     A missing value (NaN) has the mean, 0.
     """
     size, matrix = scores.shape[1], correlations(scores)[0]
-    _, axes = eigh(matrix, subset_by_index=[max(size - _MOST_AXES, 0), size - 1])
+    _, axes = eigh(matrix, subset_by_index=[max(size - _MOST_AXES, 0), size - 1], check_finite=False)
     if axes.shape[1] < min(size, _MOST_AXES):  # LAPACK leaves out equal eigenvalues, as of columns that do not vary
         axes = eigh(matrix)[1][:, -_MOST_AXES:]
-    along = np.nan_to_num(scores) @ axes[:, ::-1]
+    along = np.where(np.isnan(scores), 0.0, scores) @ axes[:, ::-1]
     along = along - along.mean(axis=0)
     spread = along.std(axis=0)
     x = along / np.maximum(spread, 1e-9 * max(spread.max(), 1e-9))  # the axis of a constant column is rounding errors
@@ -278,8 +281,8 @@ class NominalColumn:
         chosen[:, self.place] = np.where(sizes > 0, self.ordered[at], chosen[:, self.place])
 
 
-def nominal_columns(cohort: EncodedCohort, wholes: Sequence[Array]) -> tuple[NominalColumn, ...]:
-    """Return the nominal columns among these (N,), each after the one whose groups it is drawn given.
+def nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn, ...]:
+    """Return the nominal columns among these (D, N), each after the one whose groups it is drawn given.
 
     Columns of numbers are drawn before all of them; without any, the column that tells most of the others is.
     """
@@ -318,6 +321,11 @@ def mutual_information(first: Whole, second: Whole) -> float:
     return entropies[0] + entropies[1] - entropies[2] - float(chance)
 
 
+def _of_subjects(table: NDArray[Number], chosen: Whole) -> NDArray[Number]:
+    """Return the values of chosen rows of each column of a table (N, D), (n, D): a faster `np.take_along_axis`."""
+    return np.asarray(np.take(table, chosen * table.shape[1] + np.arange(table.shape[1])))
+
+
 @dataclass(frozen=True)
 class OnePopulation:
     """One continuous population with the margins and correlations of the subjects of a problem."""
@@ -343,19 +351,19 @@ class OnePopulation:
         chosen = self.at(self.shares(latent))
         of_codes, of_values = np.split(self.columns, [arrays.codes.shape[1]])
         # Both parts of a feature are those of one subject: at a point mass, there is no other value.
-        codes = np.take_along_axis(arrays.codes, np.take(chosen, of_codes, axis=1), axis=0)
+        codes = _of_subjects(arrays.codes, np.take(chosen, of_codes, axis=1))
         codes[~np.take(observed, of_codes, axis=1)] = 0
-        values = np.take_along_axis(arrays.values, np.take(chosen, of_values, axis=1), axis=0)
+        values = _of_subjects(arrays.values, np.take(chosen, of_values, axis=1))
         values[~np.take(observed, of_values, axis=1)] = np.nan
         cohort = replace(self.part.cohort, arrays=arrays._replace(codes=codes, values=values))
-        scores = np.where(observed, np.take_along_axis(self.scores, chosen, axis=0), np.nan)
+        scores = np.where(observed, _of_subjects(self.scores, chosen), np.nan)
         return replace(self.part, cohort=cohort), scores
 
     def at(self, shares: Array) -> Whole:
         """Return the subjects whose values have these shares of the observed ones below them, int64 (N, D)."""
         n_values = (~np.isnan(self.scores)).sum(axis=0)
         ranks = np.minimum((shares * n_values).astype(np.int64), np.maximum(n_values - 1, 0))
-        chosen = np.take_along_axis(self.ascending, ranks, axis=0)
+        chosen = _of_subjects(self.ascending, ranks)
         for column in self.nominal:
             column.choose(shares[:, column.place], chosen)
         return chosen
@@ -372,22 +380,21 @@ class OnePopulation:
 
 def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     """Return the one population of the subjects of a problem."""
-    wholes = whole_columns(part.cohort)
+    table = whole_columns(part.cohort)
     columns = np.empty(len(part.cohort.encoding.features), dtype=np.int64)
     for place, parts in enumerate(parts_of_columns(part.cohort)):
         columns[list(parts)] = place
-    scores = np.column_stack([normal_scores(column) for column in wholes])
-    ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
+    scores, ascending = normal_scores(table), np.argsort(table, axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(wanted)
-    nominal = nominal_columns(part.cohort, wholes)
+    nominal = nominal_columns(part.cohort, table.T)
     population = OnePopulation(part, scores, ascending, columns, correlation, nominal)
-    normals = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng)
+    normals, filled = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng), np.nan_to_num(scores)
     for _ in range(_ROUNDS):
         straight = with_correlation(normals, correlation)
-        drawn = np.take_along_axis(scores, population.at(population.shares(straight)), axis=0)
+        drawn = _of_subjects(filled, population.at(population.shares(straight)))
         # The correlations of what is drawn of these normals, less what they have by chance.
-        present = correlations(np.nan_to_num(drawn))[0] - (correlations(in_score_steps(straight))[0] - correlation)
+        present = correlations(drawn)[0] - (correlations(in_score_steps(straight))[0] - correlation)
         moved = np.clip(correlation + _STEP * (wanted - present), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
         correlation = nearest_correlation(moved)
         population = replace(population, correlation=correlation)
@@ -444,7 +451,7 @@ class SmoothedPopulation(OnePopulation):
     def shares(self, latent: Array) -> Array:
         """Return the share of the observed values of the population below each latent score, float64 (N, D)."""
         cells = np.clip((latent + _LARGEST_SCORE) * _CELLS_OF_A_SCORE, 0, len(self.below) - 1).astype(np.int64)
-        return np.take_along_axis(self.below, cells, axis=0)
+        return _of_subjects(self.below, cells)
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
@@ -526,9 +533,11 @@ def one_peak_bandwidth(plane: Array) -> float:
 
 def has_one_peak(density: Array) -> bool:
     """Return whether no valley of a density on a grid parts two peaks that count."""
-    touching = np.ones((3,) * density.ndim)
-    for level in density.max() * _LEVELS:
-        parts, n_parts = label(density > level, structure=touching)
+    levels, tops = density.max() * _LEVELS, np.sort(density[density == maximum_filter(density, 3)])
+    # Peaks that a valley parts at one level are parted at higher ones: the last at which a peak counts is enough.
+    n_levels = np.unique(np.searchsorted(levels, tops[:-1] * _VALLEY))
+    for level in levels[n_levels[n_levels > 0] - 1]:
+        parts, n_parts = label(density > level, structure=np.ones((3,) * density.ndim))
         if n_parts > 1:
             peaks = np.zeros(n_parts + 1)
             np.maximum.at(peaks, parts.ravel(), density.ravel())

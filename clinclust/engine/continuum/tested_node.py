@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count, islice, pairwise, starmap
 from threading import Event
 from typing import NamedTuple
@@ -27,25 +26,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.continuum.null_cohorts import (
-    SCORE_STEPS,
-    are_nominal,
-    in_score_steps,
-    log_odds,
-    nearest_correlation,
-    normal_scores,
-    one_population,
-    parts_of_columns,
-    reliable_correlations,
-    scores_of,
-    shape_of,
-    smoothed_population,
-    whole_columns,
-    with_expectations,
-)
+from clinclust.engine.continuum import null_cohorts as nulls
 from clinclust.engine.kernels.modes import count_peaks, dip
-from clinclust.engine.kernels.moves import Partition, accumulate, clusters_without_subjects, relabel
-from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.kernels.moves import clusters_without_subjects
+from clinclust.engine.kernels.sweep import Visit, find_best, settle_from
 from clinclust.engine.problem.encoding import EncodedCohort, principal_axis
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import SearchCancelled
@@ -208,9 +192,9 @@ def _tested(
     part = problem.restricted_to(node.members)
     # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
     rng = np.random.default_rng(_POPULATION)
-    population = one_population(part, rng)
+    population = nulls.one_population(part, rng)
     if plan.any_shape:
-        population = smoothed_population(population, rng)
+        population = nulls.smoothed_population(population, rng)
     from_tree = best_division(part, node.halves) if 0 < node.halves.sum() < node.halves.size else None
     *observed, is_of_tree = _statistics(part, population.scores, most, from_tree)
     clusters = part.partition(from_tree.labels).sums if from_tree is not None and is_of_tree else None
@@ -248,7 +232,7 @@ def _statistics(part: Problem, scores: Array, most: int, begun: Division | None)
     is_begun = begun is not None and begun.gain > division.gain
     if begun is not None and is_begun:
         gains[0], division = max(gains[0], begun.gain), begun
-    return gains, shape_of(part, scores, division.labels), is_begun
+    return gains, nulls.shape_of(part, scores, division.labels), is_begun
 
 
 def farthest(observed: Array, drawn: Array, least: float, n_subjects: int) -> NodeTest:
@@ -271,10 +255,11 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
 
     Also the best division into two.
     """
-    labels, joint = part.cohort.together, joint_of(part, part.cohort.together)
-    gains: list[float] = []
     first = best_division(part)
-    divisions = [first]
+    if most_clusters == 2 and (first.is_settled or first.gain == -np.inf):
+        return np.array([0.0 if first.gain == -np.inf else first.gain]), first
+    labels, joint = part.cohort.together, part.joint_of_one
+    gains, divisions = list[float](), [first]
     while len(gains) < most_clusters - 1:
         cluster = max(range(len(divisions)), key=lambda k: divisions[k].gain)
         if divisions[cluster].gain == -np.inf:
@@ -292,7 +277,10 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
             divisions.append(after)
     gain_of = np.pad(gains or [0.0], (0, most_clusters - 1 - max(len(gains), 1)), mode="edge")
     if gains:
-        gain_of[-1] = max(gain_of[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - joint)
+        partition = part.partition(labels)
+        visit = Visit(minimum_gain=minimum_gain(part), most_clusters=_NO_NEW_CLUSTER)
+        settle_from(part.cohort.arrays, part.model, partition, labels, visit, _POLISHING_SWEEPS)
+        gain_of[-1] = max(gain_of[-1], log_joint(part, partition) - joint)
     return gain_of, first
 
 
@@ -305,19 +293,18 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     if together.size < 2:
         return Division(-np.inf, together)
     if given is None:
-        ranks = np.argsort(np.argsort(principal_axis(arrays), kind="stable"))
-        n_below = [min(max(round(share * ranks.size), 1), ranks.size - 1) for share in _CUTS]  # one in each half
-        starts = [(ranks >= n).astype(np.int64) for n in n_below]
+        ascending, starts = np.argsort(principal_axis(arrays), kind="stable"), [together.copy() for _ in _CUTS]
+        for start, share in zip(starts, _CUTS, strict=True):  # one in each half
+            start[ascending[min(max(round(share * start.size), 1), start.size - 1) :]] = 1
     else:
         starts = [given]
-    joint, partition = joint_of(part, together), part.partition(starts[0])
+    partition, visit = part.work_space, Visit(minimum_gain=minimum_gain(part), most_clusters=_NO_NEW_CLUSTER)
 
     def after(start: Labels, n_sweeps: int) -> Division:
-        relabel(arrays, partition, start)
-        swept(part, partition, n_sweeps)
+        is_settled = settle_from(arrays, part.model, partition, start, visit, n_sweeps)
         if partition.n_clusters[0] < 2:
             return Division(-np.inf, together)
-        return Division(log_joint(part, partition) - joint, partition.labels.copy())
+        return Division(log_joint(part, partition) - part.joint_of_one, partition.labels.copy(), is_settled)
 
     begun = sorted((after(start, 1) for start in starts), key=lambda division: division.gain, reverse=True)[:_PURSUED]
     pursued = [after(division.labels, _SWEEPS) for division in begun if division.gain > -np.inf]
@@ -338,7 +325,7 @@ def divide_like(drawn: Problem, clusters: tuple[Array, Array]) -> Division:
 
 def distance_in(problem: Problem, node: Node) -> float:
     """Return how far apart the log odds of the halves of a node are, in standard deviations within them."""
-    odds = log_odds(problem.restricted_to(node.members), node.halves)
+    odds = nulls.log_odds(problem.restricted_to(node.members), node.halves)
     first, second = (odds[node.halves == half] for half in (0, 1))
     return float(abs(second.mean() - first.mean()) / max(np.sqrt((first.var() + second.var()) / 2.0), 1e-12))
 
@@ -350,17 +337,8 @@ class Division(NamedTuple):
     """Log joint less that of one cluster, in nats; -inf if no two clusters were found."""
     labels: Labels
     """(M,) 0 or 1; all 0 if no two clusters were found."""
-
-
-def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
-    """Sweep a partition, in place, and return it: no cluster opens, and it ends when no subject moves."""
-    arrays, order = part.cohort.arrays, np.arange(partition.labels.size)
-    move_all = partial(make_moves, minimum_gain=minimum_gain(part), most_clusters=_NO_NEW_CLUSTER)
-    for sweep in range(most_sweeps):
-        if move_all(arrays, part.model, partition, order, up_to_date=sweep > 0)[1] == 0:
-            break
-    accumulate(arrays, partition)  # moves add and subtract, which changes the last digits of sums
-    return partition
+    is_settled: bool = False
+    """Whether no subject moved in the last sweep."""
 
 
 # Whether there is a gap between two groups: few subjects between them, along the axis that tells them apart.
@@ -444,25 +422,15 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
     filled, information = scores, np.ones(len(scores))
     if np.isnan(scores).any():
         filled, information = with_information(scores, halves)
-    least = _LEAST_INFORMATION * float(np.median(information))
-    places, of_all = np.zeros(len(filled)), _moments(filled, halves)
+    filled = np.ascontiguousarray(filled)  # sums along rows depend on the order of memory in the last digits
+    least, places = _LEAST_INFORMATION * float(np.median(information)), np.zeros(len(filled))
     for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
-        for number in range(_FOLDS):
-            left_out = fold == number
-            of_fold = _moments(filled[left_out], halves[left_out])
-            counts, sums, products = (every - part for every, part in zip(of_all, of_fold, strict=True))
-            if counts.min() == 0:
-                return np.zeros(len(filled)), np.arange(len(filled))
-            axis, middle, spread = _discriminant(counts, sums, products)
-            places[left_out] += (np.einsum("ij,j->i", filled[left_out], axis) - middle) / spread / n_foldings
+        discriminants = _find_discriminants(filled, halves, fold)
+        if discriminants is None:
+            return np.zeros(len(filled)), np.arange(len(filled))
+        axes, middles, spreads = discriminants
+        places += (np.einsum("ij,ij->i", filled, axes[fold]) - middles[fold]) / spreads[fold] / n_foldings
     return places / np.maximum(information, least or 1.0), np.flatnonzero(information >= least)
-
-
-def _moments(scores: Array, halves: Labels) -> tuple[Array, Array, Array]:
-    """Return number (2,), sums (2, D) and sums of products (2, D, D) of scores in two halves; exact of whole steps."""
-    groups = [scores[halves == half] for half in (0, 1)]
-    counts = np.array([float(len(group)) for group in groups])
-    return counts, np.array([group.sum(axis=0) for group in groups]), np.array([group.T @ group for group in groups])
 
 
 def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
@@ -470,33 +438,49 @@ def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
 
     Also the share of the squared distance of the halves that the observed features of each subject have, (M,).
     """
-    means = np.array([_mean_and_variance(scores[halves == half])[0] for half in (0, 1)])
+    in_half, observed = np.eye(2)[:, halves], ~np.isnan(scores)
+    means = in_half @ np.where(observed, scores, 0.0) / np.maximum(in_half @ observed, 1.0)
     off, apart = np.rint(scores - means[halves]), means[1] - means[0]
-    spread = np.maximum(np.sqrt(_mean_and_variance(off)[1]), 1.0)  # at least one step
-    correlation = nearest_correlation(reliable_correlations(off))
+    spread = np.maximum(np.sqrt(_variances(off)), 1.0)  # at least one step
+    correlation = nulls.nearest_correlation(nulls.reliable_correlations(off))
     within = correlation * spread * spread[:, None]
-    both = [scores - means.mean(axis=0), np.where(np.isnan(scores), np.nan, apart)]
-    filled, expected = np.split(with_expectations(np.concatenate(both), within), 2)
+    both = [scores - means.mean(axis=0), np.where(observed, apart, np.nan)]
+    filled, expected = np.split(nulls.with_expectations(np.concatenate(both), within), 2)
     weights = np.linalg.solve(within, apart)
     return np.rint(filled), np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
 
 
-def _mean_and_variance(scores: Array) -> tuple[Array, Array]:
-    """Return mean and variance of the observed scores (M, D) of each column, float64 (D,); 0 without any."""
+def _variances(scores: Array) -> Array:
+    """Return the variance of the observed scores (M, D) of each column, float64 (D,); 0 without any."""
     observed = ~np.isnan(scores)
     counts = np.maximum(observed.sum(axis=0), 1.0)
     means = np.where(observed, scores, 0.0).sum(axis=0) / counts
-    return means, (np.where(observed, scores - means, 0.0) ** 2).sum(axis=0) / counts
+    return np.asarray((np.where(observed, scores - means, 0.0) ** 2).sum(axis=0) / counts)
 
 
-def _discriminant(counts: Array, sums: Array, products: Array) -> tuple[Array, float, float]:
-    """Return the discriminant axis (D,) of two groups with these moments, their middle and the spread within them."""
-    means = sums / counts[:, None]
-    within = (products - means[:, :, None] * sums[:, None, :]).sum(axis=0) / max(counts.sum() - 2.0, 1.0)
-    within = (1.0 - _SHRINKAGE) * within + np.diag(_SHRINKAGE * np.diag(within) + 1e-9)
-    apart = means[1] - means[0]
-    axis = np.linalg.solve(within, apart)
-    return axis, float((axis * means.sum(axis=0)).sum()) / 2.0, max(float(np.sqrt((axis * apart).sum())), 1e-12)
+def _find_discriminants(scores: Array, halves: Labels, fold: Labels) -> tuple[Array, Array, Array] | None:
+    """Return the discriminant axis of two halves without each fold (F, D), their middle on it and the spread within.
+
+    Sums of whole steps are exact, so that those of a fold can be subtracted. None if a half lies in one fold.
+    """
+    groups = 2 * fold + halves
+    order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups, minlength=2 * _FOLDS)
+    padded = np.zeros((_FOLDS, 2, sizes.max(), scores.shape[1]))
+    places = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    padded[fold[order], halves[order], places] = scores[order]
+    of_folds = sizes.reshape(_FOLDS, 2), padded.sum(axis=2), padded.transpose(0, 1, 3, 2) @ padded
+    counts, sums, products = (moments.sum(axis=0) - moments for moments in of_folds)
+    if counts.min() == 0:
+        return None
+    means = sums / counts[:, :, None]
+    within = (products - means[..., None] * sums[:, :, None]).sum(axis=1)
+    within /= np.maximum(counts.sum(axis=1) - 2.0, 1.0)[:, None, None]
+    diagonals = _SHRINKAGE * np.diagonal(within, axis1=1, axis2=2) + 1e-9
+    within = (1.0 - _SHRINKAGE) * within + diagonals[:, None] * np.eye(within.shape[1])
+    apart = means[:, 1] - means[:, 0]
+    axes = np.linalg.solve(within, apart[:, :, None])[:, :, 0]
+    spreads = np.maximum(np.sqrt((axes * apart).sum(axis=1)), 1e-12)
+    return axes, (axes * means.sum(axis=1)).sum(axis=1) / 2.0, spreads
 
 
 def distance_between(columns: Array, halves: Labels, rng: np.random.Generator) -> float:
@@ -537,8 +521,8 @@ def share_as_extreme(draws: Iterable[float], observed: float, level: float) -> f
 
 def p_of_flat_top(places: Array, rng: np.random.Generator, level: float) -> float:
     """Return the share of uniform samples with as large a dip as places (M,)."""
-    dips = (dip(np.sort(rng.random(places.size))) for _ in count())
-    return share_as_extreme(dips, dip(np.sort(places)), level)
+    observed = dip(np.sort(places))
+    return share_as_extreme((dip(np.sort(rng.random(places.size)), observed) for _ in count()), observed, level)
 
 
 def p_of_no_gap(
@@ -564,18 +548,19 @@ def critical_bandwidth(x: Array) -> float:
 
 def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
     """Return p of no gap along the axis between two halves, (M,), in normal scores; above the level, of places only."""
-    discrete, scores, nominal = is_discrete(part.cohort), scores_of(part.cohort), are_nominal(part.cohort)
+    discrete, scores, nominal = is_discrete(part.cohort), nulls.scores_of(part.cohort), nulls.are_nominal(part.cohort)
     has_few = are_few(discrete)
     n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
     places, clear = places_on_axis(find_telling_scores(scores, discrete, nominal, halves), halves, rng, n_foldings)
     p, h = p_of_no_gap(places[clear], rng, level, FLAT_TOP if has_few else MIXED)
     if has_few or p >= level:
         return p
-    straight = one_population(part, rng)
+    straight = nulls.one_population(part, rng)
     # Levels that are drawn given those of another nominal feature bring back two peaks that were smoothed away, unless
     # one says nearly the same as the other: a race that is Hispanic, and a column of Hispanic origins.
     links = tuple(column for column in straight.nominal if not nominal[column.parent] or column.share > _SAYS_THE_SAME)
-    of_one_peak, clusters = smoothed_population(replace(straight, nominal=links), rng), part.partition(halves).sums
+    of_one_peak = nulls.smoothed_population(replace(straight, nominal=links), rng)
+    clusters = part.partition(halves).sums
 
     def bandwidths() -> Iterator[float]:
         while True:
@@ -607,8 +592,8 @@ def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> flo
 def is_discrete(cohort: EncodedCohort) -> Mask:
     """Return whether each feature is discrete, has a discrete part, or piles up at a value (`HEAP`, `LIMIT`), (D,)."""
     n_discrete = cohort.arrays.codes.shape[1]
-    discrete = [min(parts) < n_discrete for parts in parts_of_columns(cohort)]
-    for place, column in enumerate(whole_columns(cohort)):
+    discrete = [min(parts) < n_discrete for parts in nulls.parts_of_columns(cohort)]
+    for place, column in enumerate(nulls.whole_columns(cohort).T):
         times = np.unique(column[~np.isnan(column)], return_counts=True)[1]
         at_limit, n = max(times[:1].sum(), times[-1:].sum()), times.sum()
         discrete[place] |= bool(times.max(initial=0) > HEAP * n or at_limit > LIMIT * n)
@@ -636,13 +621,11 @@ def find_telling_scores(scores: Array, discrete: Mask, nominal: Mask, halves: La
     columns, are_discrete = list[Array](), list[bool]()
     for column, is_of_levels, has_no_order in zip(scores.T, discrete.tolist(), nominal.tolist(), strict=True):
         levels = np.unique(column[~np.isnan(column)])[:-1] if has_no_order else column[:0]
-        apart = [np.where(np.isnan(column), np.nan, SCORE_STEPS * (column == level)) for level in levels]
+        apart = [np.where(np.isnan(column), np.nan, nulls.SCORE_STEPS * (column == level)) for level in levels]
         columns += apart or [column]
         are_discrete += [is_of_levels] * (len(columns) - len(are_discrete))
     scores = np.column_stack(columns)
-    scattered, *within = (
-        _mean_and_variance(part)[1] * len(part) for part in (scores, scores[halves == 0], scores[halves == 1])
-    )
+    scattered, *within = (_variances(part) * len(part) for part in (scores, scores[halves == 0], scores[halves == 1]))
     share = np.where(np.array(are_discrete) & (scattered > 0.0), sum(within) / np.maximum(scattered, 1e-12), 1.0)
     return np.delete(scores, share.argmin(), axis=1) if share.min() < _TELLS and share.size > 1 else scores
 
@@ -652,23 +635,22 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: Mask) -> Array:
 
     Measurements far from the median are drawn in, and all are standardised; of other features these are normal scores.
     """
-    scores = whole_columns(cohort)
-    for place, column in enumerate(scores):
-        if discrete[place]:
-            scores[place] = normal_scores(column)
-        elif not np.isnan(column).all():
-            low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
-            off = (column - middle) / ((high - low) / 2.0 or np.nanstd(column) or 1.0)
-            beyond = np.maximum(np.abs(off) - _ENDS, 0.0)
-            drawn_in = off - np.sign(off) * (beyond - np.log1p(beyond))
-            scores[place] = in_score_steps((drawn_in - np.nanmean(drawn_in)) / (np.nanstd(drawn_in) or 1.0))
-    return np.column_stack(scores)
+    scores = nulls.whole_columns(cohort)
+    scores[:, discrete] = nulls.normal_scores(scores[:, discrete])
+    for place in np.flatnonzero(~discrete & ~np.isnan(scores).all(axis=0)).tolist():
+        column = np.ascontiguousarray(scores[:, place])
+        low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
+        off = (column - middle) / ((high - low) / 2.0 or np.nanstd(column) or 1.0)
+        beyond = np.maximum(np.abs(off) - _ENDS, 0.0)
+        drawn_in = off - np.sign(off) * (beyond - np.log1p(beyond))
+        scores[:, place] = nulls.in_score_steps((drawn_in - np.nanmean(drawn_in)) / (np.nanstd(drawn_in) or 1.0))
+    return scores
 
 
 def find_scales(part: Problem, halves: Labels) -> list[Array]:
     """Return the scores (M, D) in which there may be a gap between two halves: on own scales, and normal ones."""
-    discrete, nominal = is_discrete(part.cohort), are_nominal(part.cohort)
-    both = scores_on_own_scales(part.cohort, discrete), scores_of(part.cohort)
+    discrete, nominal = is_discrete(part.cohort), nulls.are_nominal(part.cohort)
+    both = scores_on_own_scales(part.cohort, discrete), nulls.scores_of(part.cohort)
     return [find_telling_scores(scores, discrete, nominal, halves) for scores in both]
 
 

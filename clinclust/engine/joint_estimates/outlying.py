@@ -26,6 +26,7 @@ from clinclust.engine.kernels.predictives import CHAINED
 from clinclust.engine.kernels.sweep import gains_of_indicators, log_predictives_by_feature
 from clinclust.engine.problem.encoding import Encoding, log_base_measures, log_bases
 from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.search import settle
 from clinclust.engine.search.partitioned import (
     Handle,
     Numbers,
@@ -36,20 +37,7 @@ from clinclust.engine.search.partitioned import (
     worth_a_round,
 )
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
-from clinclust.engine.search.settle import (
-    N_SAMPLED,
-    SHORT,
-    Attempts,
-    Start,
-    SweepResult,
-    compact,
-    index_of_best,
-    merge_and_divide,
-    minimum_gain,
-    run_restarts,
-    search_from,
-    settle,
-)
+from clinclust.engine.search.settle import Start, SweepResult
 from clinclust.likelihoods import Likelihood
 
 # Outlying values given the partition: single values that do not come from their subject's cluster.
@@ -101,7 +89,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     Each round changes all values whose change alone would raise the joint; if it does not rise, the best such value of
     each cluster and feature. At share 0 the mask stays.
     """
-    least = minimum_gain(problem)
+    least = settle.minimum_gain(problem)
     partition, joint = _kept(problem, labels, outlying, share)
     while share > 0.0:
         changes = changes_that_raise(problem.cohort.arrays, problem.model, partition, outlying, share, least)
@@ -194,18 +182,19 @@ def dissolve(
     The members of a cluster move elsewhere; then outlying values and sweeps, in `order`, take turns. A turn is the last
     if its sweep gains less than is missing to the joint of the restart.
     """
-    arrays, share, least = problem.cohort.arrays, plan.outlying_share, minimum_gain(problem)
+    arrays, share, least = problem.cohort.arrays, plan.outlying_share, settle.minimum_gain(problem)
     place, by_size = 0, np.argsort(np.bincount(restart.labels), kind="stable")
     while place < by_size.size > 1 and not plan.budget.used_up():
         members = np.flatnonzero(restart.labels == by_size[place])
         partition = new_partition(without_values(arrays, np.flatnonzero(outlying)), restart.labels)
         labels = restart.labels.copy()
         labels[members] = best_others(arrays, problem.model, partition, members, share)
-        labels, mask, joint = compact(labels), outlying, -np.inf
+        labels, mask, joint = settle.compact(labels), outlying, -np.inf
         for _ in range(ROUNDS):
             mask, before = best_outlying(problem, labels, mask, share)
-            settled = settle(without_outlying(problem, mask, share), labels, order, SHORT, plan.cancelled, traced=False)
-            labels = compact(settled.partition.labels)
+            usual = without_outlying(problem, mask, share)
+            settled = settle.settle(usual, labels, order, settle.SHORT, plan.cancelled, traced=False)
+            labels = settle.compact(settled.partition.labels)
             joint = settled.trace[-1] if settled.trace else -np.inf
             if joint - before <= max(least, restart.log_joint - joint):
                 break
@@ -255,7 +244,7 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
     """Search from every start for the best partition and, if the plan's share is above 0, for outlying values."""
     share = plan.outlying_share
     restarts, masks = run_outlying_restarts(problem, starts, outlying_together(problem, share), plan)
-    best = index_of_best(restarts)
+    best = settle.index_of_best(restarts)
     outlying = masks[best]
     if share > 0.0:
         arguments = problem, restarts[best], outlying, starts[0], plan
@@ -268,7 +257,7 @@ def run_outlying_restarts(
 ) -> tuple[list[RestartResult], list[OutlyingMask]]:
     """Search from every start on the values that are kept; return restarts with outlying values, and their masks."""
     share = plan.outlying_share
-    restarts = run_restarts(without_outlying(problem, outlying, share), starts, plan)
+    restarts = settle.run_restarts(without_outlying(problem, outlying, share), starts, plan)
     if share == 0.0:
         return restarts, [outlying] * len(restarts)
     pairs = [best_outlying(problem, restart.labels, outlying, share) for restart in restarts]
@@ -286,12 +275,12 @@ def raise_in_turns(
     """
 
     def search_on(kept: Problem) -> RestartResult:
-        return search_from(kept, Start("given", restart.labels, start.seed, start.order), plan, Attempts())
+        return settle.search_from(kept, Start("given", restart.labels, start.seed, start.order), plan)
 
     share = plan.outlying_share
     if share == 0.0:
         return restart.followed_by(search_on(problem)), outlying
-    least, ended = minimum_gain(problem), list[tuple[Labels, OutlyingMask]]()
+    least, ended = settle.minimum_gain(problem), list[tuple[Labels, OutlyingMask]]()
 
     def dissolved(restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
         # Unless the search has been here before.
@@ -371,7 +360,7 @@ def _with_changes(cohort: Partitioned, changes: Sequence[Handle], share: float) 
 
 def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
     """Change which values are outlying until no change of a single value raises the joint (`best_outlying`)."""
-    least = minimum_gain(cohort.problem)
+    least = settle.minimum_gain(cohort.problem)
     while True:
         arguments = cohort.problem.model, cohort.clusters.sums, share, least
         changes = cohort.each(_changes, *arguments, lists=cohort.lists)
@@ -417,7 +406,7 @@ def raise_partitions(cohort: Partitioned, plan: SearchPlan, rng: np.random.Gener
         return result.partitions.divided(rng, enough, pool) if plan.divide else None
 
     while True:
-        result = merge_and_divide(cohort.problem, settled(cohort), settled, changed, enough)
+        result = settle.merge_and_divide(cohort.problem, settled(cohort), settled, changed, enough)
         trace += result.trace
         if share == 0.0 or plan.budget.used_up():
             break
@@ -431,7 +420,7 @@ def raise_partitions(cohort: Partitioned, plan: SearchPlan, rng: np.random.Gener
 
 def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Partitioned:
     """Dissolve small clusters, the smallest first, while this raises the joint (`dissolve`)."""
-    largest = SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / N_SAMPLED
+    largest = SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / settle.N_SAMPLED
     least, place = worth_a_round(cohort.problem), 0
 
     def members_moved(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster: int) -> Numbers:
@@ -471,7 +460,7 @@ def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Parti
 _LEAST_RISE = 1e-6  # rise of the joint in nats, by an update of all filled values, below which they count as unchanged
 
 
-def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
+def search_filling(problem: Problem, start: Start, plan: SearchPlan) -> RestartResult:
     """Sweep and fill in turn until nothing changes; log joints are those of the completed table."""
     arrays, encoding = problem.cohort.arrays, problem.cohort.encoding
     missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
@@ -484,7 +473,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
     trace: list[float] = []
     converged, ignore_size = False, start.begin == "single"
     while not converged and len(trace) < plan.max_sweeps and not plan.cancelled.is_set():
-        swept = settle(table, labels, start.order, 1, plan.cancelled, ignore_size=ignore_size)
+        swept = settle.settle(table, labels, start.order, 1, plan.cancelled, ignore_size=ignore_size)
         if not swept.trace:
             break  # cancelled before the sweep
         labels, ignore_size = swept.partition.labels, False

@@ -14,18 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import betaln, gammaln, logsumexp, psi
 
 from clinclust.arrays import Array, Labels, Mask, Whole, graded, paired_moments, whole_ranks
-from clinclust.engine.joint_estimates.outlying import (
-    SearchResult,
-    best_outlying,
-    outlying_together,
-    raise_in_turns,
-    raise_partitions,
-    run_outlying_restarts,
-    search_partitions,
-    search_with_outlying,
-    with_best_outlying,
-    without_outlying,
-)
+from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.kernels.moves import CohortArrays, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import (
@@ -36,23 +25,9 @@ from clinclust.engine.problem.encoding import (
     numeric_columns,
 )
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
+from clinclust.engine.search import settle
 from clinclust.engine.search.partitioned import chunks, in_memory
 from clinclust.engine.search.plan import Budget, Either, RestartResult, SearchPlan, Threads, n_threads
-from clinclust.engine.search.settle import (
-    Attempts,
-    Start,
-    SweepResult,
-    compact,
-    index_of_best,
-    minimum_gain,
-    run_restarts,
-    sample_rows,
-    search_from,
-    search_starts,
-    settle,
-    starts_from,
-    unlike,
-)
 from clinclust.progress import SILENT
 
 # Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
@@ -241,7 +216,7 @@ def best_inclusion(problem: Problem, labels: Labels) -> tuple[Array, Mask]:
 
 
 def run_selecting_restarts(
-    problem: Problem, starts: list[Start], plan: SearchPlan, dependence: Array | None = None
+    problem: Problem, starts: list[settle.Start], plan: SearchPlan, dependence: Array | None = None
 ) -> list[RestartResult]:
     """Search from every start and select features; otherwise like `run_restarts`.
 
@@ -249,7 +224,7 @@ def run_selecting_restarts(
     `dependence` is the `mutual_dependence`, if it is known.
     """
     dependence = mutual_dependence(problem.cohort.arrays) if dependence is None else dependence
-    ranked, sizes, prepared = np.argsort(-dependence, kind="stable"), cycle(_N_DEPENDENT), list[Start]()
+    ranked, sizes, prepared = np.argsort(-dependence, kind="stable"), cycle(_N_DEPENDENT), list[settle.Start]()
     for start in starts:
         if start.begin == "random":
             included = np.zeros(ranked.size, dtype=np.bool_)
@@ -258,23 +233,20 @@ def run_selecting_restarts(
         elif start.labels.max() > 0:
             start = start._replace(included=best_inclusion(problem, start.labels)[1])
         prepared.append(start)
-    # Attempts are kept by the included features: a division that fails on some features may succeed on others.
-    by_features: dict[bytes, Attempts] = {}
 
-    def search_selecting(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
+    def search_selecting(problem: Problem, start: settle.Start, plan: SearchPlan) -> RestartResult:
         n_features = len(problem.cohort.encoding.features)
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
         traces: list[Array] = []
         enough = Either(plan.cancelled, plan.budget)
         while True:
-            shared = by_features.setdefault(included.tobytes(), Attempts())
-            result = search_from(problem.with_features(included), start, plan, shared)
+            result = settle.search_from(problem.with_features(included), start, plan)
             log_prior = log_inclusion(int(included.sum()), included.size)
             traces.append(result.trace + log_prior)
             gains, better = best_inclusion(problem, result.labels)
             gain = float(gains[better].sum() - gains[included].sum()) - log_prior
             gain += log_inclusion(int(better.sum()), included.size)
-            if gain <= minimum_gain(problem) or not result.converged or enough.is_set():
+            if gain <= settle.minimum_gain(problem) or not result.converged or enough.is_set():
                 break
             included = better
             start = start._replace(labels=result.labels, begin="given")
@@ -283,7 +255,7 @@ def run_selecting_restarts(
         included = included if result.labels.max() > 0 else np.zeros_like(included)
         return replace(result, log_joint=float(trace[-1]), trace=trace, n_sweeps=trace.size, included=included)
 
-    return run_restarts(problem, prepared, plan, search=search_selecting)
+    return settle.run_restarts(problem, prepared, plan, search=search_selecting)
 
 
 def mutual_dependence(cohort: CohortArrays) -> Array:
@@ -353,15 +325,16 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
     likelihoods = problem.cohort.encoding.likelihoods
     if len(likelihoods) <= MANY_FEATURES or any(likelihood.n_before for likelihood in likelihoods):
         return None
-    problem = without_outlying(problem, outlying_together(problem, plan.outlying_share), plan.outlying_share)
-    plan = replace(plan, outlying_share=0.0)
+    share, plan = plan.outlying_share, replace(plan, outlying_share=0.0)
+    problem = turns.without_outlying(problem, turns.outlying_together(problem, share), share)
     best: tuple[float, float, Mask] | None = None
-    starts, dependence = search_starts(problem.cohort.n_subjects, plan.seeds), mutual_dependence(problem.cohort.arrays)
+    starts = settle.search_starts(problem.cohort.n_subjects, plan.seeds)
+    dependence = mutual_dependence(problem.cohort.arrays)
     others = [*starts[2:3], *(start for start in starts[3:] if start.begin == "bisected")]
     for strength in _STRENGTHS if plan.prior_strength is None else (plan.prior_strength,):
         stronger = strengthened(problem, strength, stated)
         restarts = run_selecting_restarts(stronger, starts, plan, dependence)
-        result = restarts[index_of_best(restarts)]
+        result = restarts[settle.index_of_best(restarts)]
         gain = result.log_joint - joint_of(stronger, problem.cohort.together)
         if result.included is not None and result.included.any() and (best is None or gain > best[0]):
             best = gain, strength, result.included
@@ -373,13 +346,13 @@ def strength_and_features(problem: Problem, plan: SearchPlan, stated: frozenset[
     return None if best is None else best[1:]
 
 
-def with_all_features(found: SearchResult, whole: Problem, included: Mask, share: float) -> SearchResult:
+def with_all_features(found: turns.SearchResult, whole: Problem, included: Mask, share: float) -> turns.SearchResult:
     """Return the result of a search on the included features, bool (D,), as one on all: the joint is that of all."""
     model = found.problem.model
     whole = whole.under(coarsening=model.coarsening, concentration=model.concentration)
-    outlying = outlying_together(whole, share)
+    outlying = turns.outlying_together(whole, share)
     outlying[:, included] = found.outlying
-    whole = without_outlying(whole, outlying, share)
+    whole = turns.without_outlying(whole, outlying, share)
     # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
     constant = joint_of(whole.with_features(included), found.labels) - found.winner.log_joint
     constant += log_inclusion(int(included.sum()), included.size)
@@ -404,7 +377,7 @@ _SHARE_OF_SAMPLE = 0.5  # share of a time budget that the search in the sample m
 
 
 @dataclass(frozen=True, eq=False)
-class ResolutionStep(SearchResult):
+class ResolutionStep(turns.SearchResult):
     """The best partition found at one coarsening; after the first step, restart 0 continues from the step before."""
 
     @cached_property
@@ -429,29 +402,29 @@ class ResolutionStep(SearchResult):
 
 
 def resolution_steps(
-    problem: Problem, starts: list[Start], plan: SearchPlan, seed: np.random.SeedSequence
+    problem: Problem, starts: list[settle.Start], plan: SearchPlan, seed: np.random.SeedSequence
 ) -> list[ResolutionStep]:
     """Search from the starts, then, if the plan has a path, at each coarsening from the step before and afresh."""
     seed.spawn(1)  # the children from the second on are those of the steps after it
     # A time budget leaves time for the coarser steps.
-    first = search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
+    first = turns.search_with_outlying(problem, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
         coarsened, share = problem.under(coarsening=coarsening), plan.outlying_share
         (drawn,) = seed.spawn(1)
-        starts = search_starts(problem.cohort.n_subjects, drawn.spawn(_N_FRESH))
-        (start,) = starts_from(before.labels, [drawn])
-        outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
+        starts = settle.search_starts(problem.cohort.n_subjects, drawn.spawn(_N_FRESH))
+        (start,) = settle.starts_from(before.labels, [drawn])
+        outlying, joint = turns.best_outlying(coarsened, before.labels, before.outlying, share)
         begin = before.onward.raised_to(joint)
-        onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
+        onward, outlying = turns.raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
         fresh_plan = replace(plan, refine=False, progress=SILENT)  # one step of the stage "coarsening"
-        fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
+        fresh, masks = turns.run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
         restarts = [onward, *fresh]
-        best = index_of_best(restarts)
+        best = settle.index_of_best(restarts)
         if best > 0:
             arguments = coarsened, restarts[best], masks[best - 1], start, plan
-            restarts[best], outlying = raise_in_turns(*arguments, look_back=False)
-        return ResolutionStep(without_outlying(coarsened, outlying, share), restarts, best, outlying)
+            restarts[best], outlying = turns.raise_in_turns(*arguments, look_back=False)
+        return ResolutionStep(turns.without_outlying(coarsened, outlying, share), restarts, best, outlying)
 
     return followed(ResolutionStep(first.problem, first.restarts, first.best, first.outlying), plan, search_at)
 
@@ -485,36 +458,36 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
-    rows = sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
+    rows = settle.sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
     budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
     in_sample = replace(plan, patience=1, budget=budget, progress=progress)
     part = problem.restricted_to(rows)
-    steps = resolution_steps(part, search_starts(rows.size, in_sample.seeds), in_sample, of_path)
+    steps = resolution_steps(part, settle.search_starts(rows.size, in_sample.seeds), in_sample, of_path)
     step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
-    at, chosen = problem.under(coarsening=step.coarsening), unlike(step.restarts)
+    at, chosen = problem.under(coarsening=step.coarsening), settle.unlike(step.restarts)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
-        def step_at(start: str, found: SweepResult) -> ResolutionStep:
+        def step_at(start: str, found: settle.SweepResult) -> ResolutionStep:
             nonlocal cohort
             cohort = found.partitions
             labels, outlying = cohort.gathered()
-            inliers = without_outlying(problem.under(coarsening=cohort.problem.model.coarsening), outlying, share)
+            inliers = turns.without_outlying(problem.under(coarsening=cohort.problem.model.coarsening), outlying, share)
             restart = RestartResult.of(start, labels, found.trace, converged=found.converged)
             return ResolutionStep(inliers, [restart], 0, outlying)
 
         def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
             onward = replace(cohort, problem=cohort.problem.under(coarsening=coarsening))
-            onward = with_best_outlying(onward, share) if share > 0.0 else onward
-            return step_at(before.onward.start, raise_partitions(onward, plan, rng, pool))
+            onward = turns.with_best_outlying(onward, share) if share > 0.0 else onward
+            return step_at(before.onward.start, turns.raise_partitions(onward, plan, rng, pool))
 
-        carried: list[SweepResult] = []
+        carried: list[settle.SweepResult] = []
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
             for restart in chosen:
                 if not carried or not plan.budget.used_up():
                     sampled = step.problem.partition(restart.labels).sums
-                    carried.append(search_partitions(cohort, sampled, plan, rng, pool))
+                    carried.append(turns.search_partitions(cohort, sampled, plan, rng, pool))
                     advance()
         best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
         return followed(step_at(f"sample: {chosen[best].start}", carried[best]), plan, search_at)
@@ -529,7 +502,7 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
 # The search raises the first term, and a new concentration is accepted only if it raises the sum, so that the
 # alternation ends. `choose_greedily` tries hyperparameters theta without a hyperprior, as in the paper.
 
-Search = Callable[[Problem, list[Start]], list[RestartResult]]
+Search = Callable[[Problem, list[settle.Start]], list[RestartResult]]
 """`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 
 _MOST_ROUNDS = 20
@@ -539,7 +512,7 @@ _STEPS = (-1.0, -0.5, 0.5, 1.0)  # steps of the prior mean of a Gaussian feature
 
 
 def alternate(
-    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, budget: Budget
+    problem: Problem, restarts: list[RestartResult], starts: list[settle.Start], search: Search, budget: Budget
 ) -> tuple[Problem, list[RestartResult]]:
     """Set the concentration to its mode given the best partition, and continue the search, until neither changes.
 
@@ -549,7 +522,7 @@ def alternate(
     for turn in range(_MOST_ROUNDS):
         if turn and budget.used_up():
             break
-        best = restarts[index_of_best(restarts)]
+        best = restarts[settle.index_of_best(restarts)]
         before, mode = problem.model.concentration, concentration_mode(best.labels.size, int(best.labels.max()) + 1)
         candidate = problem.under(concentration=mode)
         fall = log_concentration_hyperprior(before) - log_concentration_hyperprior(mode)
@@ -561,21 +534,21 @@ def alternate(
 
 
 def carry_on(
-    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, fall: float = 0.0
+    problem: Problem, restarts: list[RestartResult], starts: list[settle.Start], search: Search, fall: float = 0.0
 ) -> list[RestartResult]:
     """Continue from the best restart under a new model; traces rise by `fall`, the decrease of the log hyperprior."""
     restarts = [
         replace(restart, log_joint=joint_of(problem, restart.labels), trace=restart.trace + fall)
         for restart in restarts
     ]
-    lead = index_of_best(restarts)
+    lead = settle.index_of_best(restarts)
     best = restarts[lead]
-    restarts[lead] = best.followed_by(search(problem, starts_from(best.labels, [starts[0].seed]))[0])
+    restarts[lead] = best.followed_by(search(problem, settle.starts_from(best.labels, [starts[0].seed]))[0])
     return restarts
 
 
 def choose_greedily(
-    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, plan: SearchPlan
+    problem: Problem, restarts: list[RestartResult], starts: list[settle.Start], search: Search, plan: SearchPlan
 ) -> tuple[Problem, list[RestartResult]]:
     """Set one hyperparameter after the other to the value with the highest log joint (Raykov et al. 2016, app. G.2).
 
@@ -589,7 +562,7 @@ def choose_greedily(
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True)
         for name in likelihood.hyperparameter_names
     ]
-    lead = index_of_best(restarts)
+    lead = settle.index_of_best(restarts)
     best = restarts[lead]
     for index, (feature, likelihood, name) in enumerate(named):
         if likelihood.is_chained or name in feature.stated:
@@ -602,8 +575,9 @@ def choose_greedily(
             prior = here.model.prior.copy()
             prior[index] = value
             candidate = here.with_prior(prior)
-            settled = settle(candidate, best.labels, starts[0].order, plan.max_sweeps, plan.cancelled, traced=False)
-            if settled.converged and settled.trace[-1] > best.log_joint + minimum_gain(problem):
+            arguments = candidate, best.labels, starts[0].order, plan.max_sweeps, plan.cancelled
+            settled = settle.settle(*arguments, traced=False)
+            if settled.converged and settled.trace[-1] > best.log_joint + settle.minimum_gain(problem):
                 problem = candidate
                 best = best.raised_to(settled.trace[-1], settled.partition.labels)
     restarts = [best if index == lead else restart for index, restart in enumerate(restarts)]
@@ -649,12 +623,12 @@ def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Itera
         yield np.flatnonzero(fold != index), np.flatnonzero(fold == index)
 
 
-def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
+def starts_among(starts: list[settle.Start], subjects: Labels) -> list[settle.Start]:
     """Return the starts restricted to some of the subjects, in ascending order."""
     restricted = []
     for start in starts:
         order = np.searchsorted(subjects, start.order[np.isin(start.order, subjects)])
-        restricted.append(start._replace(labels=compact(start.labels[subjects]), order=order))
+        restricted.append(start._replace(labels=settle.compact(start.labels[subjects]), order=order))
     return restricted
 
 

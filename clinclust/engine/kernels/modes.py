@@ -12,18 +12,22 @@ from clinclust.engine.kernels.compiled import kernel, subkernel
 
 
 @kernel
-def dip(values: Array) -> float:
+def dip(values: Array, enough: float = np.nan) -> float:
     """Return 2 D - 1 / n, with D the dip of ascending values (n,): 0 for even spaces, 1/2 for two halves far apart.
 
     With the mode at value m, it is the largest distance of the ranks, as shares, from their greatest convex minorant up
     to m and their least concave majorant from m on; the least over all m. The first rises with m, the second falls, so
-    that their crossing is found by halving.
+    that their crossing is found by halving: the dip lies between both distances at any m. If both are at least `enough`
+    or both are below, the larger one is returned.
     """
     n = values.size
     low, high = 0, n - 1
     while high - low > 1:
         middle = (low + high) // 2
-        if _distance(values, 0, middle, 1.0) < _distance(values, middle, n - 1, -1.0):
+        rising, falling = _distance(values, 0, middle, 1.0), _distance(values, middle, n - 1, -1.0)
+        if min(rising, falling) / n >= enough or max(rising, falling) / n < enough:
+            return max(rising, falling) / n
+        if rising < falling:
             low = middle
         else:
             high = middle

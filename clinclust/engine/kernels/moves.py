@@ -127,7 +127,7 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
         products=np.full(4 * (int(FEW) + 1), np.nan),
         chained=np.full(3 * n_chained + 6, np.nan),
     )
-    accumulate(cohort, partition)
+    add_up(cohort, partition.labels, partition.sizes, partition.statistics)
     return partition
 
 
@@ -208,18 +208,20 @@ def number_by_appearance(labels: Labels, numbers: Whole) -> None:
         labels[i] = numbers[labels[i]]
 
 
+@kernel
+def accumulate(cohort: CohortArrays, labels: Labels, sizes: Array, statistics: Array) -> None:
+    """Compute the sizes (C,) and statistics (C, S) of a partition from its labels, in place."""
+    sizes[:] = 0.0
+    statistics[:] = 0.0
+    add_up(cohort, labels, sizes, statistics)
+
+
+@kernel
 def relabel(cohort: CohortArrays, partition: Partition, labels: Labels) -> None:
     """Give a partition other labels, 0 .. K - 1, in place; K must fit its capacity."""
     partition.labels[:] = labels
     partition.n_clusters[0] = labels.max() + 1
-    accumulate(cohort, partition)
-
-
-def accumulate(cohort: CohortArrays, partition: Partition) -> None:
-    """Compute the sizes and statistics of a partition from its labels, in place."""
-    partition.sizes[:] = 0.0
-    partition.statistics[:] = 0.0
-    add_up(cohort, partition.labels, partition.sizes, partition.statistics)
+    accumulate(cohort, partition.labels, partition.sizes, partition.statistics)
 
 
 @kernel

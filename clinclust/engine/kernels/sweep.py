@@ -22,6 +22,7 @@ from clinclust.engine.kernels.moves import (
     move,
     new_partition,
     refresh,
+    relabel,
     state_of,
     value_left_out,
 )
@@ -255,12 +256,24 @@ def sweep(
     return order.shape[0], moves, log_probability
 
 
-def make_moves(
-    cohort: CohortArrays, model: Model, partition: Partition, order: Labels, start: int = 0, **choices: Any
-) -> tuple[int, int]:
-    """Move subjects order[start:] to their best clusters, as in a `Visit`; return position and number of moves."""
-    position, moves, _ = sweep(cohort, model, partition, order, Visit(start, **choices))
-    return position, moves
+@kernel
+def settle_from(
+    cohort: CohortArrays, model: Model, partition: Partition, labels: Labels, visit: Visit, most_sweeps: int
+) -> bool:
+    """Give a partition labels, 0 .. K - 1, and sweep as in a `Visit`, at most so often, until no subject moves.
+
+    Return whether none moved in the last sweep. No cluster may open.
+    """
+    relabel(cohort, partition, labels)
+    order, n_moves = np.arange(labels.size), 1
+    for number in range(most_sweeps):
+        if n_moves > 0:
+            choices = visit.start, visit.minimum_gain, visit.most_clusters, visit.ignore_size
+            onward = Visit(*choices, number > 0, visit.best, visit.all_scores, visit.uniforms, visit.targets)
+            n_moves = sweep(cohort, model, partition, order, onward)[1]
+    # Moves add and subtract, which changes the last digits of sums.
+    accumulate(cohort, partition.labels, partition.sizes, partition.statistics)
+    return n_moves == 0
 
 
 def full_sweep(
@@ -274,7 +287,7 @@ def full_sweep(
         if position < order.size:
             partition = new_partition(cohort, partition.labels, 2 * partition.sizes.size)
     # Moves change the last digits of the sums, which are therefore computed anew.
-    accumulate(cohort, partition)
+    accumulate(cohort, partition.labels, partition.sizes, partition.statistics)
     return partition, moves
 
 

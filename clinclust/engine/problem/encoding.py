@@ -32,6 +32,8 @@ def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     is_nominal = (arrays.kinds[:n_discrete, None] == _NOMINAL).any(axis=1)
     ordered, unordered = np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
     codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
+    if not unordered.size:
+        return np.hstack([np.where(codes > 0, codes, np.nan), arrays.values]), np.arange(n_discrete + n_continuous)
     n_levels = np.diff(arrays.level_start)[unordered]
     of_level = np.repeat(unordered, n_levels)
     levels = [np.arange(arrays.level_start[feature], arrays.level_start[feature + 1]) for feature in unordered]
@@ -74,7 +76,7 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None)
     if n_rows < size:  # the products of rows have the same eigenvalues
         loadings = table.T @ eigh(table @ table.T, subset_by_index=[n_rows - 1, n_rows - 1])[1][:, 0]
     elif size <= _MANY_COLUMNS:
-        loadings = eigh(table.T @ table, subset_by_index=[size - 1, size - 1])[1][:, 0]
+        loadings = eigh(table.T @ table, subset_by_index=[size - 1, size - 1], check_finite=False)[1][:, 0]
     else:
         from scipy.sparse.linalg import LinearOperator, eigsh
 

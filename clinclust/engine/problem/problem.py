@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,22 @@ class Problem:
         """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""
         return new_partition(self.cohort.arrays, labels, capacity)
 
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """A hash of the values and of the model."""
+        parts = b"".join(np.asarray(part).tobytes() for part in (*self.cohort.arrays, *self.model))
+        return hashlib.blake2b(parts, digest_size=16).digest()
+
+    @cached_property
+    def joint_of_one(self) -> float:
+        """The log joint of all subjects in one cluster, in nats."""
+        return joint_of(self, self.cohort.together)
+
+    @cached_property
+    def work_space(self) -> Partition:
+        """A partition that one thread may give other labels, of six clusters at most."""
+        return self.partition(self.cohort.together)
+
     def with_features(self, included: Mask) -> Problem:
         """Return the problem in which features that are not `included`, bool (D,), have one distribution for all."""
         arrays, prior = self.cohort.arrays, self.model.prior
@@ -331,11 +348,12 @@ def joint_of_sums(problem: Problem, sizes: Array, statistics: Array) -> float:
 
 def log_crp(sizes: Array, concentration: float) -> float:
     """Return the log probability of a partition with these cluster sizes (K,) under the Chinese restaurant process."""
-    of_new = np.full(sizes.size, np.log(concentration)).sum()
+    of_new = _log_of_new(sizes.size, concentration)
     return float(of_new + gammaln(sizes).sum() - _log_of_all(concentration, float(sizes.sum())))
 
 
 _log_of_all = lru_cache(log_gamma_ratio)
+_log_of_new = lru_cache(lambda n_clusters, concentration: np.full(n_clusters, np.log(concentration)).sum())
 
 
 def feature_relevance(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:

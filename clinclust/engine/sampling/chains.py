@@ -18,7 +18,7 @@ from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Partition, log_marginals
 from clinclust.engine.kernels.sweep import Visit, full_sweep, sweep, write_scores
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
-from clinclust.engine.search.plan import SearchCancelled, SearchPlan, Threads, n_threads
+from clinclust.engine.search.plan import SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
 
 # Divisions and mergers of whole clusters, proposed and accepted so that the posterior is unchanged.
@@ -340,27 +340,30 @@ def temperature(scores: Array, averages: Array, subtype_of: Labels) -> float:
     return float(np.exp(minimize_scalar(cross_entropy, bounds=(0.0, np.log(_LARGEST)), method="bounded").x))
 
 
-def average_membership(problem: Problem, labels: Labels, seed: int, cancelled: Event) -> tuple[Labels, Array]:
+def average_membership(problem: Problem, labels: Labels, plan: SearchPlan) -> tuple[Labels, Array]:
     """Return subjects, all or a sample (n,), and probabilities of clusters averaged over draws (n, K); cancellable."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BRANCH_OF_CALIBRATION,)))
-    places, averages = np.arange(labels.size), np.zeros((labels.size, int(labels.max()) + 1))
-    if labels.size > _MOST_SUBJECTS:
-        places = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
-        problem, averages = problem.restricted_to(places), averages[places]
-    clusters, labels = np.unique(labels[places], return_inverse=True)  # the sample may lack a small one
-    matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, cancelled)]
-    averages[:, clusters] = np.mean(matched, axis=0)
+    key = problem.fingerprint, plan.seed, labels.tobytes()
+    if key not in plan.memory:
+        rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH_OF_CALIBRATION,)))
+        places, averages = np.arange(labels.size), np.zeros((labels.size, int(labels.max()) + 1))
+        if labels.size > _MOST_SUBJECTS:
+            places = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
+            problem, averages = problem.restricted_to(places), averages[places]
+        clusters, labels = np.unique(labels[places], return_inverse=True)  # the sample may lack a small one
+        matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, plan)]
+        averages[:, clusters] = np.mean(matched, axis=0)
+        plan.memory[key] = places, averages
+    places, averages = plan.memory[key]
     return places, averages
 
 
 def _draws(
-    problem: Problem, labels: Labels, rng: np.random.Generator, cancelled: Event
+    problem: Problem, labels: Labels, rng: np.random.Generator, plan: SearchPlan
 ) -> Iterator[tuple[Labels, Array]]:
     arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
     partition = problem.partition(labels)
     for number in range(_BEFORE + _SWEEPS):
-        if cancelled.is_set():
-            raise SearchCancelled("the draws were cancelled")
+        plan.refuse_cancelled()
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
         partition, _ = full_sweep(arrays, model, partition, order, most_clusters=most, uniforms=uniforms)
         if number >= _BEFORE and number % _EVERY == 0:

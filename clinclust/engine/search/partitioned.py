@@ -24,7 +24,7 @@ from clinclust.engine.kernels.moves import (
     clusters_without_subjects,
     without_values,
 )
-from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
+from clinclust.engine.kernels.sweep import UNLIMITED, Visit, bring_up_to_date, find_best, sweep
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
 from clinclust.engine.search.plan import SearchPlan
@@ -521,7 +521,7 @@ def moved_one_by_one(
     clusters = clusters_without_subjects(tables, *sums)._replace(labels=labels)
     order = np.arange(subjects.codes.shape[0] - 1)
     while position < order.size:
-        position, _ = make_moves(subjects, model, clusters, order, position, minimum_gain=minimum_gain)
+        position = sweep(subjects, model, clusters, order, Visit(position, minimum_gain))[0]
         if position < order.size:
             wider = clusters_without_subjects(tables, *clusters.sums, 2 * clusters.sizes.size)
             clusters = wider._replace(labels=clusters.labels)

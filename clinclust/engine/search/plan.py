@@ -291,6 +291,9 @@ class SearchPlan:
     cancelled: Event = field(default_factory=Event)
     budget: Budget = field(default_factory=Budget)  # when it is used up, the search ends with the best so far
     progress: Progress = SILENT
+    # What depends on its key alone: divisions of clusters, (0,) where none raises the joint, which searches share, on
+    # threads that may make one twice, and averages over partitions, for the test of a tree and for its temperature.
+    memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:

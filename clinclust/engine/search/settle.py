@@ -19,7 +19,7 @@ from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import Partition, Sums, log_marginals, number_by_appearance, relabel
 from clinclust.engine.kernels.sweep import find_best, full_sweep
 from clinclust.engine.problem.encoding import principal_axis
-from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.problem.problem import Problem, log_joint
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Threads, n_threads
 
 # Renumbering of clusters, which makes equal partitions comparable, and their agreement.
@@ -212,7 +212,7 @@ def resettle(part: Problem, rng: np.random.Generator, cancelled: Event) -> tuple
     """Divide a cluster as if its members (M,) were the cohort; return the gain in nats, -inf for none, and labels."""
     none = -np.inf, part.cohort.together
     best, division = max(divisions(part, rng, cancelled), key=itemgetter(0), default=none)
-    return best - joint_of(part, part.cohort.together), division
+    return best - part.joint_of_one, division
 
 
 def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:
@@ -310,16 +310,12 @@ def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
 
 # The search from one start: sweeps, then merges and divisions of clusters, until none raises the log joint.
 
-Attempts = dict[bytes, Labels]
-"""New labels of divided clusters, (0,) where no division raises the joint, by what they depend on: searches share them,
-on threads that may make one twice, which gives the same."""
 
-
-def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
+def search_from(problem: Problem, start: Start, plan: SearchPlan) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
-    For a "single" start (that of the paper), only sweeps are made. Restarts share `attempts`, because most end at the
-    same partition; an outcome does not depend on the restart that makes the attempt.
+    For a "single" start (that of the paper), only sweeps are made. Searches share attempts to divide clusters, because
+    most end at the same partition; an outcome does not depend on the search that makes the attempt.
     """
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
@@ -331,7 +327,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
         labels = result.partition.labels
         if merges:
             return merge_all(problem, labels)
-        return _divide_cluster(problem, labels, start.seed, attempts, enough) if plan.divide else None
+        return _divide_cluster(problem, labels, start.seed, plan, enough) if plan.divide else None
 
     if start.begin != "single":
         result = merge_and_divide(problem, result, settled, changed, enough)
@@ -367,7 +363,7 @@ def merge_and_divide(
 
 
 def _divide_cluster(
-    problem: Problem, labels: Labels, seed: np.random.SeedSequence, attempts: Attempts, cancelled: Event
+    problem: Problem, labels: Labels, seed: np.random.SeedSequence, plan: SearchPlan, cancelled: Event
 ) -> Labels | None:
     """Return labels with the first cluster divided whose division raises the log joint; None without one."""
     for cluster in range(int(labels.max()) + 1):
@@ -376,14 +372,15 @@ def _divide_cluster(
             continue
         about = members.tobytes() + np.float64(problem.model.concentration).tobytes()
         key = hashlib.blake2b(about, digest_size=16).digest()
-        division = attempts.get(key)
+        attempt = seed.entropy, problem.fingerprint, key
+        division = plan.memory.get(attempt)
         if division is None:
             # All restarts share the entropy of one seed: this generator depends on the cluster and not on the restart.
             rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
             gain, division = resettle(problem.restricted_to(members), rng, cancelled)
             if cancelled.is_set():
                 return None
-            attempts[key] = division = division if gain > minimum_gain(problem) else division[:0]
+            plan.memory[attempt] = division = division if gain > minimum_gain(problem) else division[:0]
         if division.size:
             divided = labels.copy()
             divided[members] = division + labels.max() + 1
@@ -395,7 +392,7 @@ def _divide_cluster(
 
 Maker = Callable[[Problem, np.random.Generator], Labels | None]
 """It returns the labels of a start, or None if a search from them would find nothing new."""
-Begin = Callable[..., RestartResult]  # `search_from` with fixed problem and attempts; it takes the start and the plan
+Begin = Callable[..., RestartResult]  # `search_from` with a fixed problem; it takes the start and the plan
 
 _MOST_CLUSTERS = 4
 _MOST_ROUNDS = 8
@@ -415,12 +412,11 @@ def refine(
     # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
     enough = Either(plan.cancelled, plan.budget)
     everything, tried, numbers = list(found), set[tuple[float, float]](), itertools.count()
-    one_cluster = joint_of(problem, problem.cohort.together)
 
     def has_risen(before: float) -> bool:
         """Return whether the best log joint has risen by as much as prolongs the refinement."""
         best, least = highest(), minimum_gain(problem)
-        return best > before + (least if found_often else max(least, _WORTHWHILE * (best - one_cluster)))
+        return best > before + (least if found_often else max(least, _WORTHWHILE * (best - problem.joint_of_one)))
 
     def highest() -> float:
         return max(restart.log_joint for restart in everything)
@@ -530,7 +526,7 @@ def run_restarts(
     Return the restarts in the order of the starts, then the results of the refinement. `search` searches from one
     start, as `search_from` does. Raises SearchCancelled.
     """
-    begin = partial(search, problem, attempts=Attempts())
+    begin = partial(search, problem)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         heat = plan if plan.finishers is None else replace(plan, max_sweeps=min(plan.max_sweeps, _SWEEPS_OF_A_HEAT))
         with plan.progress.stage("restarts", len(starts)) as advance:

@@ -35,7 +35,7 @@ def posed(seed, n=90, n_groups=4, powers=None, likelihoods=EVERY_LIKELIHOOD):
 def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, powers):
     problem, joint = posed(seed, powers=powers)
     partitions, polished = [], []
-    joint_of, sweep = module.joint_of, module.swept
+    joint_of, settle_from = module.joint_of, module.settle_from
 
     def asked_for(part, labels):
         if part is problem and labels.max() > 0:
@@ -44,12 +44,12 @@ def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, 
 
     monkeypatch.setattr(module, "joint_of", asked_for)
 
-    def remembered(part, partition, most_sweeps):
-        found = sweep(part, partition, most_sweeps)
-        polished.append(found.labels.copy())
-        return found
+    def remembered(arrays, model, partition, *choices):
+        is_settled = settle_from(arrays, model, partition, *choices)
+        polished.append(partition.labels.copy())
+        return is_settled
 
-    monkeypatch.setattr(module, "swept", remembered)
+    monkeypatch.setattr(module, "settle_from", remembered)
     gains, first = profile(problem, 6)
     one = joint(np.zeros(90, dtype=np.int64))
     assert gains[0] == first.gain == pytest.approx(joint(first.labels) - one, abs=1e-8)

@@ -6,7 +6,7 @@ from cohorts import EVERY_LIKELIHOOD
 from problems import joint_with_gaps, mixed_problem
 
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.kernels.sweep import full_sweep, make_moves
+from clinclust.engine.kernels.sweep import Visit, full_sweep, sweep
 
 
 @pytest.mark.parametrize("coarsening", [1.0, 0.3])
@@ -30,15 +30,15 @@ def test_moving_there_and_back_restores_everything(likelihood):
     labels = np.arange(30) % 3
     before = problem.partition(labels)
     nobody = np.zeros(0, dtype=np.int64)
-    make_moves(arrays, model, before, nobody, 0, minimum_gain=0.0)
+    sweep(arrays, model, before, nobody, Visit())
     moved = problem.partition(labels)
     everyone = np.arange(30)
-    while make_moves(arrays, model, moved, everyone, 0, minimum_gain=1e-9)[1]:
+    while sweep(arrays, model, moved, everyone, Visit(minimum_gain=1e-9))[1]:
         pass
     assert (moved.labels != labels).any()
     # What the moves left behind must be what the labels alone say.
     fresh = new_partition(arrays, moved.labels)
-    make_moves(arrays, model, fresh, nobody, 0, minimum_gain=0.0)
+    sweep(arrays, model, fresh, nobody, Visit())
     k = int(fresh.n_clusters[0])
     assert k == moved.n_clusters[0]
     np.testing.assert_allclose(moved.log_weights[:, :k], fresh.log_weights[:, :k], rtol=1e-9)

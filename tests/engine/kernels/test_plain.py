@@ -6,7 +6,7 @@ from cohorts import EVERY_LIKELIHOOD
 from problems import mixed_problem
 
 from clinclust.engine.kernels.moves import new_partition
-from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.kernels.sweep import Visit, sweep
 from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.settle import minimum_gain
 
@@ -40,7 +40,7 @@ def test_a_sweep_makes_the_moves_of_the_plain_one(seed, missing, coarsening):
     partition = new_partition(problem.cohort.arrays, labels, 40)
     for _ in range(3):
         labels = _plain_sweep(problem, labels, order)
-        make_moves(problem.cohort.arrays, problem.model, partition, order, minimum_gain=minimum_gain(problem))
+        sweep(problem.cohort.arrays, problem.model, partition, order, Visit(minimum_gain=minimum_gain(problem)))
         assert partition.labels.tolist() == labels.tolist()
 
 
@@ -49,5 +49,5 @@ def test_subjects_are_seated_where_the_plain_sweep_seats_them(seed):
     problem = mixed_problem(seed, 26, likelihoods=EVERY_LIKELIHOOD * 2, missing=0.2)
     order = np.random.default_rng(seed).permutation(26)
     partition = new_partition(problem.cohort.arrays, np.full(26, -1), 40)
-    make_moves(problem.cohort.arrays, problem.model, partition, order)
+    sweep(problem.cohort.arrays, problem.model, partition, order, Visit())
     assert partition.labels.tolist() == _plain_sweep(problem, np.full(26, -1), order).tolist()

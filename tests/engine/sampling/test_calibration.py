@@ -1,7 +1,6 @@
 """The temperature of the probabilities of clusters."""
 
 from itertools import product
-from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from scipy.special import logsumexp
 from clinclust import MAPDP
 from clinclust.engine.problem.problem import joint_of, leave_one_out_scores, probabilities
 from clinclust.engine.sampling import chains
-from clinclust.engine.search.plan import SearchCancelled
+from clinclust.engine.search.plan import SearchCancelled, SearchPlan
 from clinclust.engine.search.settle import compact
 from clinclust.methods import PublishedMAPDP
 
@@ -41,7 +40,7 @@ def test_the_average_over_draws_is_that_of_all_partitions_into_as_many_clusters(
     together = np.array([np.equal.outer(each, each) for each in every])
     exact = np.einsum("p,pij->ij", weights, together)
     monkeypatch.setattr(chains, "_SWEEPS", 4000)
-    drawn = [each for each, _ in chains._draws(problem, labels, np.random.default_rng(1), Event())]
+    drawn = [each for each, _ in chains._draws(problem, labels, np.random.default_rng(1), SearchPlan())]
     found = np.mean([np.equal.outer(each, each) for each in drawn], axis=0)
     np.testing.assert_allclose(found, exact, atol=0.04)
 
@@ -50,7 +49,7 @@ def test_the_temperature_is_the_one_with_the_least_cross_entropy():
     frame, _ = cohort(1, 120)
     problem = posed(frame)
     labels = PublishedMAPDP(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
-    _, averaged = chains.average_membership(problem, labels, 5, Event())
+    _, averaged = chains.average_membership(problem, labels, SearchPlan(5))
     scores = leave_one_out_scores(problem, problem.partition(labels))
     temperatures = np.linspace(1.0, 2.0, 1001)
     entropy = [-(averaged * np.log(probabilities(scores / each) + 1e-300)).sum() for each in temperatures]
@@ -78,19 +77,19 @@ def test_clusters_of_one_subtype_do_not_count_for_the_temperature():
 def test_one_subtype_needs_no_temperature_and_a_cancelled_run_has_none():
     model = MAPDP(SCHEMA, n_clusters=1, random_state=0, progress=False).fit(cohort(2, 30)[0])
     assert model.temperature_ == 1.0
-    problem, cancelled = posed(cohort(2, 30)[0]), Event()
-    cancelled.set()
+    problem, plan = posed(cohort(2, 30)[0]), SearchPlan()
+    plan.cancelled.set()
     with pytest.raises(SearchCancelled):
-        chains.average_membership(problem, np.arange(30) % 2, 0, cancelled)
+        chains.average_membership(problem, np.arange(30) % 2, plan)
 
 
 def test_a_large_cohort_is_sampled_and_a_cluster_without_a_member_there_is_improbable(monkeypatch):
     monkeypatch.setattr(chains, "_MOST_SUBJECTS", 60)
     problem = posed(cohort(3, 300)[0])
-    places, averages = chains.average_membership(problem, np.arange(300) % 2, 0, Event())
+    places, averages = chains.average_membership(problem, np.arange(300) % 2, SearchPlan())
     assert averages.shape == (places.size, 2) == (60, 2)
     rare = np.where(np.arange(300) == np.setdiff1d(np.arange(300), places)[0], 2, np.arange(300) % 2)
-    _, averages = chains.average_membership(problem, rare, 0, Event())
+    _, averages = chains.average_membership(problem, rare, SearchPlan())
     np.testing.assert_array_equal(averages[:, 2], 0.0)
     np.testing.assert_allclose(averages.sum(axis=1), 1.0)
 

@@ -18,7 +18,7 @@ from clinclust.engine.joint_estimates.outlying import (
     without_outlying,
 )
 from clinclust.engine.kernels.moves import clusters_without_subjects
-from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.kernels.sweep import Visit, sweep
 from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.problem import joint_of, log_joint
 from clinclust.engine.search import partitioned as scanning
@@ -92,7 +92,8 @@ def test_a_scan_of_shards_is_one_in_memory_and_so_are_the_moves(n_shards, pool, 
     np.testing.assert_allclose(ours.statistics, theirs.statistics, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(shards.all_moved(ours).gathered()[0], best)
     swept = problem.partition(labels, 100)
-    make_moves(problem.cohort.arrays, problem.model, swept, np.flatnonzero(best != labels), minimum_gain=least)
+    order = np.flatnonzero(best != labels)
+    sweep(problem.cohort.arrays, problem.model, swept, order, Visit(minimum_gain=least))
     for cohort, found in ((shards, ours), (memory, theirs)):
         moved, _ = cohort.candidates_moved(found, least).gathered()
         np.testing.assert_array_equal(compact(moved), compact(swept.labels))

@@ -7,7 +7,6 @@ from problems import problem_of
 
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import (
-    Attempts,
     index_of_best,
     minimum_gain,
     run_restarts,
@@ -39,7 +38,7 @@ def test_the_winner_is_improved_by_no_move_and_no_division(tied, refined):
     best = refined[index_of_best(refined)]
     plan = SearchPlan()
     (start,) = starts_from(best.labels, plan.seeds[:1])
-    again = search_from(tied, start, plan, Attempts())
+    again = search_from(tied, start, plan)
     assert again.log_joint <= best.log_joint + minimum_gain(tied)
     assert best.converged
     assert (np.diff(best.trace) >= -1e-9).all()
