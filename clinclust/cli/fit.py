@@ -176,10 +176,10 @@ def read_cohort_of_model(options: commands.ModelOptions, model: MAPDP) -> tuple[
         return table, cohort_of(model, table)
 
 
-def read_second_table(options: commands.ModelOptions, path: Path, model: MAPDP) -> pd.DataFrame:
-    """Return another table, read with the same options but with the rows of the fit."""
+def read_second_table(options: commands.ModelOptions, path: Path, model: MAPDP) -> FittedCohort:
+    """Return the cohort of the fit from another table, read with the same options but with the rows of the fit."""
     options = replace(options.without(commands.RowOptions), table=path, only=(), drop=(), all_rows=False)
-    return read_table_of_model(options, model)
+    return read_cohort_of_model(options, model)[1]
 
 
 def read_new_table(options: commands.ModelOptions, model: MAPDP, fitted: RowChoice) -> pd.DataFrame:

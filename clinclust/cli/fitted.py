@@ -33,7 +33,7 @@ from clinclust.cli.outputs import PARTLY, REPORTS, check_output, record, say, sa
 from clinclust.comparisons import compare_subtypes
 from clinclust.data import counted, speaking
 from clinclust.disclosure import suppress_small_cells, withhold_associations
-from clinclust.drift import assess_drift
+from clinclust.drift.assess import find_drift
 from clinclust.errors import InputError, did_you_mean, refuse
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import RULES
@@ -59,7 +59,8 @@ from clinclust.reporting.sheets.model_check import validation_sheet
 from clinclust.reporting.subtype_table import Choices, problems_of_columns, suffix_problems, table_of
 from clinclust.schema import FeatureSchema
 from clinclust.schema.feature_schema import instruments, schema_of_instrument
-from clinclust.stability import assess_invariance, validate_subtypes
+from clinclust.stability import assess_invariance
+from clinclust.stability.assess import find_again
 
 _MESSAGES: dict[str, str] = commands.TEXTS["messages"]
 
@@ -208,9 +209,9 @@ def run_assign(options: commands.AssignOptions) -> int:
             warn(f"{options.table}: {message}")
     drift = None
     if options.cohort is not None:
-        table_of_fit = read_second_table(options, options.cohort, model)
-        with about_table(options.cohort):
-            drift = assess_drift(model, table_of_fit, frame)
+        cohort = read_second_table(options, options.cohort, model)
+        with about_table(options.table):
+            drift = find_drift(cohort, frame)
     n_left_out = int((table["assigned"] == "no").sum())
     sizes = table["subtype"].astype(str).value_counts()
     record(
@@ -359,7 +360,7 @@ def run_validate(options: commands.ValidateOptions) -> int:
     assert options.cohort is not None  # one of both is required
     cohort = read_second_table(options, options.cohort, model)
     with about_table(options.table):
-        validation = validate_subtypes(model, cohort, other, progress=options.progress.shown)
+        validation = find_again(cohort, other, progress=options.progress.shown)
     say(*validation.summary.split("\n"))
     if options.out is not None:
         if options.out.suffix.lower() == ".csv":
@@ -375,8 +376,7 @@ def run_validate(options: commands.ValidateOptions) -> int:
 def run_compare(options: commands.CompareOptions) -> int:
     """Cluster the cohort of a fit by K-means, mixtures, latent classes and other methods."""
     check_output(options, ".csv", called="a table of methods")
-    if options.random_state < 0:
-        raise InputError(f"--random-state must be at least 0, not {options.random_state}")
+    refuse([f"--random-state must be at least 0, not {options.random_state}"] * (options.random_state < 0))
     options = outputs.follow_the_fit(options, options.model, without="compare")
     model = MAPDP.load(options.model)
     _, cohort = read_cohort_of_model(options, model)

@@ -329,14 +329,17 @@ def assess_drift(
     ['grip']
     """
     require_search(model, "assess_drift")
-    cohort = cohort_of(model, frame)
+    return find_drift(cohort_of(model, frame), new, random_state)
+
+
+def find_drift(cohort: FittedCohort, new: pd.DataFrame, random_state: RandomState = 0) -> Drift:
+    """Return the `assess_drift` of a cohort."""
     warn_of_other_rows(cohort.schema, new)
     batch, unseen = read_batch(cohort, new)
-
     rng = np.random.default_rng(random_state)
     with announcing_compilation():
         in_cohort, in_batch = count_subtypes(cohort, batch)
-    subtypes = pd.DataFrame({"subtype": [*model.codes_, 0], "n_cohort": in_cohort, "n_batch": in_batch})
+    subtypes = pd.DataFrame({"subtype": [*cohort.model.codes_, 0], "n_cohort": in_cohort, "n_batch": in_batch})
     for name, counts in (("share_cohort", in_cohort), ("share_batch", in_batch)):
         subtypes[name] = counts / max(int(counts.sum()), 1)
     tests, features = table_of_tests(in_cohort, in_batch, rng), table_of_features(cohort, batch, unseen, rng)

@@ -131,7 +131,7 @@ def contingency(reported: Labels, refitted: Labels, n_subtypes: int) -> Array:
     return counts
 
 
-def jaccard_similarities(counts: Array) -> Array:
+def _jaccard_similarities(counts: Array) -> Array:
     """Return the Jaccard similarity of each reported subtype with each refitted one, (K, L), by `contingency`."""
     either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0) - counts
     return np.asarray(counts / np.maximum(either, 1.0))
@@ -139,7 +139,7 @@ def jaccard_similarities(counts: Array) -> Array:
 
 def clusterwise_jaccard(counts: Array) -> Array:
     """Return the largest Jaccard similarity of each reported subtype with a refitted one; NaN without subjects."""
-    return np.where(counts.sum(axis=1) > 0.0, jaccard_similarities(counts).max(axis=1), np.nan)
+    return np.where(counts.sum(axis=1) > 0.0, _jaccard_similarities(counts).max(axis=1), np.nan)
 
 
 class Draw(NamedTuple):
@@ -524,10 +524,11 @@ def validate_subtypes(
     (2, [True, True])
     """
     require_search(model, "validate_subtypes")
-    return _validate(cohort_of(model, frame), other, progress=progress)
+    return find_again(cohort_of(model, frame), other, progress=progress)
 
 
-def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> Validation:
+def find_again(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> Validation:
+    """Return the `validate_subtypes` of a cohort."""
     model = cast("MAPDP", cohort.model)
     schema, n_subtypes, reported = model.schema_needed, model.n_clusters_, cohort.labels
     parameters = model.get_params() | {"schema": schema, "progress": progress}
@@ -542,7 +543,7 @@ def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> V
         fit = fit.cut(n_subtypes)
     labels, fits = np.asarray(fit.labels_), assigned >= 0  # others belong to none of the subtypes
     in_other = contingency(assigned[fits], labels[fits], n_subtypes)
-    jaccard, nearest = clusterwise_jaccard(in_other), jaccard_similarities(in_other).argmax(axis=1)
+    jaccard, nearest = clusterwise_jaccard(in_other), _jaccard_similarities(in_other).argmax(axis=1)
     here, there = _profile(cohort.table, reported, schema.clustered), _profile(validated, labels, schema.clustered)
     sizes = np.bincount(assigned[fits], minlength=n_subtypes)
     bands = [band_of(value, size).name for value, size in zip(jaccard.tolist(), sizes.tolist(), strict=True)]
@@ -574,7 +575,6 @@ def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...])
             if not part.traits.is_nominal:
                 columns.append(column)
                 continue
-            levels = range(len(part.levels or ()))
-            columns += [np.where(np.isnan(column), np.nan, column == level) for level in levels]
+            columns += [np.where(np.isnan(column), np.nan, column == level) for level in range(len(part.levels or ()))]
     table = pd.DataFrame(np.column_stack(columns))
     return ((table.groupby(labels).mean() - table.mean()) / table.std()).T

@@ -180,6 +180,7 @@ def test_what_cannot_be_compared_is_refused(fit, run, must_refuse):
     for table in ("changed.csv", "absent.csv", "new.csv"):
         assert table in must_refuse(f"{ASSIGN} --cohort {table}")
     assert "cohort.csv" in run("assign cohort.csv --model out --cohort cohort.csv", code=2).err.splitlines()[-1]
+    assert "changed.csv" in must_refuse("validate cohort.csv --cohort changed.csv --model out")
 
 
 # --- what speaks for a subtype ----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
+from clinclust.comparisons import dominant_columns
 from clinclust.errors import InputError, NotFittedError
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_effects, plot_profile, plot_tree
@@ -73,6 +74,7 @@ AFTER_FIT = {
     "write_report": lambda model, frame, folder: write_report(model, frame, folder / "report.html"),
     "subtype_table": lambda model, frame, folder: subtype_table(model, frame),
     "associations": lambda model, frame, folder: validated_associations(model, frame),
+    "columns": lambda model, frame, folder: dominant_columns(model, frame),
     "effects": lambda model, frame, folder: plot_effects(model, frame),
     "profile": lambda model, frame, folder: plot_profile(model, frame),
     "tree": lambda model, frame, folder: plot_tree(model),
