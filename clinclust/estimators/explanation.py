@@ -256,7 +256,7 @@ def _compare_with_draws(
         for place in np.flatnonzero(~np.isnan(terms)).tolist():
             likelihood, theta, posteriors = columns[place]
             values = likelihood.draw(posteriors[subject], drawn.size, rng)
-            different, places = np.unique(values, return_inverse=True)  # of few levels
+            places, different = (slice(None), values) if likelihood.is_continuous else pd.factorize(values)
             of_feature = log_predictives_of(likelihood, different[:, None], posteriors[[subject]], theta)[places]
             sums[place] += of_feature.sum()
             drawn += of_feature
