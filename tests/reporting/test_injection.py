@@ -203,7 +203,7 @@ def test_a_title_of_any_length_is_written_in_word(tmp_path):
 def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(suffix, tmp_path, some):
     table, tmp_path = cc.subtype_table(_two_groups()), tmp_path / suffix
     tmp_path.mkdir()
-    names = [name for name in IN_TABLES if not set("/\x00") & set(name)]
+    names = [name for name in IN_TABLES if not set("/\x00") & set(name) and len(name.encode()) < 200]
     names = some(names[:: 7 if suffix in (".docx", ".xlsx") else 1], few=60 if suffix == ".csv" else 4)
     written = {table.save(tmp_path / f"{name}{suffix}").read_bytes() for name in names}
     assert len(written) == 1
