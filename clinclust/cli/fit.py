@@ -176,7 +176,7 @@ def read_cohort_of_model(options: commands.ModelOptions, model: MAPDP) -> tuple[
         return table, cohort_of(model, table)
 
 
-def read_second_table(options: commands.ModelOptions, path: Path, model: MAPDP) -> FittedCohort:
+def read_second_cohort(options: commands.ModelOptions, path: Path, model: MAPDP) -> FittedCohort:
     """Return the cohort of the fit from another table, read with the same options but with the rows of the fit."""
     options = replace(options.without(commands.RowOptions), table=path, only=(), drop=(), all_rows=False)
     return read_cohort_of_model(options, model)[1]

@@ -21,7 +21,7 @@ from clinclust.cli.fit import (
     name_files,
     read_cohort_of_model,
     read_new_table,
-    read_second_table,
+    read_second_cohort,
     read_table_of_model,
     report_options,
     report_problems,
@@ -209,7 +209,7 @@ def run_assign(options: commands.AssignOptions) -> int:
             warn(f"{options.table}: {message}")
     drift = None
     if options.cohort is not None:
-        cohort = read_second_table(options, options.cohort, model)
+        cohort = read_second_cohort(options, options.cohort, model)
         with about_table(options.table):
             drift = find_drift(cohort, frame)
     n_left_out = int((table["assigned"] == "no").sum())
@@ -358,7 +358,7 @@ def run_validate(options: commands.ValidateOptions) -> int:
         return 0
     other = read_new_table(options, model, model.schema_.rows)
     assert options.cohort is not None  # one of both is required
-    cohort = read_second_table(options, options.cohort, model)
+    cohort = read_second_cohort(options, options.cohort, model)
     with about_table(options.table):
         validation = find_again(cohort, other, progress=options.progress.shown)
     say(*validation.summary.split("\n"))

@@ -468,7 +468,7 @@ def validated_cohort(model: SubtypeModel, frame: pd.DataFrame) -> tuple[pd.DataF
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
-    """Return why `frame` cannot be the cohort, by its number of rows and its index, with repairs; empty if it can."""
+    """Return why `frame` cannot be the cohort, by its number of rows and its index; NotFittedError before a fit."""
     require_fitted(model)
     if getattr(model.fit_, "in_sample_", None) is not None:
         return ["the model was fitted on a table in partitions; model.in_sample() gives a model and a table in memory"]

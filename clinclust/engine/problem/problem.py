@@ -192,8 +192,8 @@ class Problem:
     @cached_property
     def fingerprint(self) -> bytes:
         """A hash of the values and of the model."""
-        parts = b"".join(np.asarray(part).tobytes() for part in (*self.cohort.arrays, *self.model))
-        return hashlib.blake2b(parts, digest_size=16).digest()
+        parts = [np.ascontiguousarray(part).data for part in (*self.cohort.arrays, *self.model)]
+        return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
 
     @cached_property
     def joint_of_one(self) -> float:
