@@ -23,6 +23,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, Literal, Self, dataclass_transform, get_args, get_origin, get_type_hints
@@ -86,7 +87,10 @@ class Options:
         """Return the options that argparse parsed."""
         values: dict[str, Any] = {item.name: getattr(parsed, item.name, item.default) for item in fields(cls)}
         lists = {item.name for item in fields(cls) if item.default == ()}
-        return cls(**{name: tuple(value or ()) if name in lists else value for name, value in values.items()})
+        for name in lists:  # `age sex` and `age,sex` are both two names
+            parts = [part if isinstance(part, list) else [part] for part in values[name] or ()]
+            values[name] = tuple(chain.from_iterable(parts))
+        return cls(**values)
 
     def without(self, *left_out: type[Options]) -> Self:
         """Return the options with the defaults of some dataclasses."""
@@ -487,12 +491,12 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.ru
 class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_outcomes"):
     visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
-    predictors: tuple[str, ...] = option((), "COLUMN", either=True, nargs="+")
+    predictors: tuple[str, ...] = option((), "A,B", either=True, nargs="+", action="extend", type=read_names)
     every_feature: bool = option(False, either=True)
     time: str | None = option(None, "COLUMN")
     entry: str | None = option(None, "COLUMN")
     event: str | None = option(None, "VALUE")
-    covariates: tuple[str, ...] = option((), "COLUMN", nargs="+")
+    covariates: tuple[str, ...] = option((), "A,B", nargs="+", action="extend", type=read_names)
     versus: int | str = option(1, "N", type=read_code)
     out: Path | None = option(None, "FILE")
 

@@ -28,7 +28,7 @@ from clinclust.cli.outputs import PARTLY, REPORTS, check_output, note, record, s
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
 from clinclust.drafting.draft import draft_of_partitions, with_wanted_roles
-from clinclust.errors import CohortError, CohortWarning, InputError, refuse, show_cells
+from clinclust.errors import CohortError, CohortWarning, InputError, SchemaError, refuse, show_cells
 from clinclust.estimators.fitting import Prepared, prepared
 from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 from clinclust.estimators.settings import Settings, duration_sentence
@@ -519,7 +519,11 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
             model.save(folder)
             write_inert_csv(tabulate_assignments(cohort), folder / "assignments.csv")
             if outputs.SCHEMA in files:
-                write_schema(prepared.schema, folder / outputs.SCHEMA, None if options.suppress else table)
+                try:
+                    write_schema(prepared.schema, folder / outputs.SCHEMA, None if options.suppress else table)
+                except SchemaError as error:  # the results stay
+                    files.remove(outputs.SCHEMA)
+                    tell(str(error))
             write_manifest(folder, [*files, *write_terms(vars(options), folder)])
             is_saved = True  # at the end of the block, and Ctrl-C waits for it
         reports, findings = _write_reports(options, cohort, table, codes)
@@ -533,8 +537,9 @@ def _write_results(options: commands.ResultOptions, prepared: Prepared, table: p
     page, schema = options.out / "subtypes.html", options.out / outputs.SCHEMA
     if isinstance(options, commands.StartOptions) and page.exists():
         say(f"The report is {page}; open it in a browser.")
-        stated, more = replace(options.stated, schema=None, out=None), (schema, "--out", Path(f"{options.out}-2"))
-        say(f"after editing {schema} in Excel: {next_command('start', stated, '--schema', *more)}")
+        if outputs.SCHEMA in files:
+            stated, more = replace(options.stated, schema=None, out=None), (schema, "--out", Path(f"{options.out}-2"))
+            say(f"after editing {schema} in Excel: {next_command('start', stated, '--schema', *more)}")
         if not options.no_open and sys.stdout.isatty():
             webbrowser.open(page.absolute().as_uri())
     say_next_step(findings, list_next(options, options.out, findings))

@@ -274,9 +274,14 @@ def _read_written(column: Column) -> Written | None:
     """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way."""
     within = np.zeros(len(column.texts), dtype=np.int8)
     if np.isfinite(column.numbers).all():
-        if not column.has_decimal_commas or not notation.are_thousands(column.texts):  # `1.305` may be thousands
+        if not notation.are_thousands(column.texts):
             return Written(column.numbers, within)
-        if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
+        # `1.305` beside 649 and 834 is in thousands, and so it may be where other columns have decimal commas.
+        whole, pointed = (column.numbers[[("." in text) == has for text in column.texts]] for has in (False, True))
+        goes_on = whole.size > 1 and whole.max() < 1000.0 and np.median(whole) > np.abs(pointed).max()
+        if not (goes_on or column.has_decimal_commas):
+            return Written(column.numbers, within)
+        if not goes_on and all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
             return Written(column.numbers, within, fault=LOOKS["undecided_comma"])
         numbers = numbers_of([text.replace(".", "") for text in column.texts])
         return Written(numbers, within, {"decimal": ",", "thousands": "."}, (LOOKS["points"],))

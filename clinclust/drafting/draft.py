@@ -349,7 +349,8 @@ def _draft_columns(frame: pd.DataFrame, stages: Progress) -> list[DraftedColumn]
     return drafted
 
 
-_BOX = re.compile(r"(?P<question>.+)___[^_]\w*", re.DOTALL)
+# `comorb___1`, and `Comorbidities (choice=COPD)` in an export with labels; there the state of a form is `Complete?`
+_BOX = re.compile(r"(?P<question>.+?)(?:___[^_]\w*| ?\(choice=.*\))", re.DOTALL)
 _OFF = data("roles")["redcap"]["off"]
 
 
@@ -366,7 +367,7 @@ def _note_empty_forms(drafted: Sequence[DraftedColumn]) -> None:
         if match := _BOX.fullmatch(name):
             boxes.setdefault(match["question"], []).append(draft)
             continue
-        is_state = name.endswith("_complete")
+        is_state = name.endswith("_complete") or name.startswith("Complete?")
         if not is_state and (after is None or not is_empty.any() or (is_empty != (after.column.codes < 0)).any()):
             continue
         for question, of_question in list(boxes.items()):

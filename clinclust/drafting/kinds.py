@@ -102,8 +102,8 @@ def _is_written_date(text: str) -> bool:
 
 # Whether a column names the rows, by its name and values.
 
-TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
-"""A cell of two numbers, such as a pressure of 120/80."""
+TWO_NUMBERS = re.compile(r"(?!1\s*/)[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
+"""A cell of two numbers, such as a pressure of 120/80, and no titre of 1/80."""
 
 
 def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
@@ -161,6 +161,7 @@ def propose_identifier(column: Column) -> Proposal | None:
 
 # Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it.
 
+_ONLY_MARKS = re.compile("[-\u2013\u2014'`\".·?]{2,}")  # `'--`, as the Genomic Data Commons writes
 _CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 
 
@@ -177,7 +178,8 @@ def missing_words(column: Column) -> set[str]:
     for text in compress(column.texts, np.isnan(column.numbers)):
         folded = " ".join(text.casefold().split())
         words = " ".join(dict.fromkeys(words_of(without_number(folded))))  # "NA_NA" too
-        if folded not in data("missing_words")["also_values"] and (folded in MISSING_SIGNS or means_missing(words)):
+        is_sign = folded in MISSING_SIGNS or _ONLY_MARKS.fullmatch(folded)
+        if folded not in data("missing_words")["also_values"] and (is_sign or means_missing(words)):
             words_for_missing.add(text)
     others = {word for text in column.texts if text not in words_for_missing for word in words_of(text)}
     small = set(data("answers")["denials"])  # `not done` is an answer where others are `done`
@@ -250,7 +252,8 @@ def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     low, high, gap = usual.min(), usual.max(), np.diff(np.sort(usual)).max() if usual.size <= 30 else 1.0
     n_cells = {code: int(counts[numbers == code].sum()) for code in candidates}
     codes = {code for code in candidates if code > high and code not in _LIMITS.refusals}
-    codes |= {code for code in candidates if code < -1.0 and low - code > gap and low >= 0.0}
+    below = -1.0 if usual.size > _LIMITS.fewest_others else -2.0  # of few values, -1 may be a T score
+    codes |= {code for code in candidates if code <= below and low - code > gap and low >= 0.0}
     if (usual % 1 != 0).any():  # of scores around 0, only a code that lies apart is one
         codes |= {code for code in candidates if code < low - (high - low) / 2.0 and n_cells[code] > 1}
     elif n_cells.get(-1.0, 0) > 1 and low == 0.0 and usual.size >= 4:
@@ -500,14 +503,17 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
+_TITRE = re.compile("1 ?[:/] ?(?=[0-9])")  # `1:80`
+_LETTER = re.compile(r"(?P<before>.*\w)[ -]*\b(?P<number>[a-e])(?P<after>)")  # `Child-Pugh B`
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 
 
 def order_of(texts: Sequence[str]) -> list[int] | None:
     """Return the indices of levels from the lowest to the highest; None if they have no known order.
 
-    Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the
-    number that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
+    Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), by how often they say that
+    something is, and otherwise by the number that each begins with; one level without a number may say that there is
+    nothing to grade, and is the lowest.
 
     >>> from clinclust.drafting.kinds import order_of
     >>> order_of(["25_to_29.9", "30_or_more", "18.5_to_24.9"]), order_of(["severe", "None", "mild"])
@@ -523,7 +529,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
             split = [words[:-1] if end else words[1:] for words in split]
     phrases = [" ".join(words) for words in split]
     of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
-    for ranks in (*of_words, _by_numbers(texts)):
+    for ranks in (*of_words, _by_periods(split), _by_numbers(texts)):
         ranked = [rank for rank in ranks or () if rank is not None]
         if len(set(ranked)) == len(texts):
             return sorted(range(len(texts)), key=ranked.__getitem__)
@@ -553,10 +559,24 @@ def _rank(phrase: str, order: dict[str, int]) -> int | None:
     return order.get(phrase, max(ranks) if ranks else None)
 
 
+def _by_periods(split: Sequence[Sequence[str]]) -> list[tuple[int, int]] | None:
+    """Return the ranks of the words of phrases of frequency: `a few times a month`, `once a week`, `daily`."""
+    periods, ranks = data("orders")["periods"], list[tuple[int, int]]()
+    for words in split:
+        forms = {*words, *(word.removesuffix("s") for word in words)}
+        of = [rank for rank, period in enumerate(periods, 1) if not forms.isdisjoint(period)]
+        if (len(of) != 1 or any(map(str.isdigit, words))) and not _says_absent(" ".join(words)):  # `2 weeks`
+            return None
+        ranks.append((max(of, default=0), int(words[0] not in data("orders")["once"])))
+    return ranks if min(ranks)[0] == 0 and len({rank for rank, _ in ranks}) > 2 else None  # `never` is one of them
+
+
 def _by_numbers(texts: Sequence[str]) -> list[tuple[float, str, int]] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
-    matches = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) for text in folded]
+    if all(map(_TITRE.match, folded)):
+        folded = [_TITRE.sub("", text) for text in folded]
+    matches = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) or _LETTER.fullmatch(text) for text in folded]
     numbered = [match for match in matches if match is not None]
     without = [text for text, match in zip(folded, matches, strict=True) if match is None]
     if len(numbered) < 2 or len(without) > 1 or not all(map(_says_absent, without)):
@@ -575,7 +595,8 @@ def _by_numbers(texts: Sequence[str]) -> list[tuple[float, str, int]] | None:
             ranks.append((-math.inf, "", 0))
             continue
         plain, letter = notation.number_as_written(match["number"], marks.decimal, marks.thousands), match["after"]
-        number = float(_ROMANS.index(match["number"])) if match["number"] in _ROMANS else float(plain or "nan")
+        step = _ROMANS.index(match["number"]) if match["number"] in _ROMANS else "abcde".find(match["number"])
+        number = float(step) if match["number"].isalpha() else float(plain or "nan")
         ends = text[: match.end("number")] + " " + text[match.end("number") :].split("-")[0]
         side = 1 if above.search(ends) else -1 if below.search(ends) else int(text.endswith("+"))
         ranks.append((number, letter if re.fullmatch("[a-z]", letter) else "", side))  # `2a` below `2b`
@@ -650,10 +671,11 @@ def propose_levels(column: Column) -> Proposal:
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
     order = None if is_coded and _is_called_nominal(column) else order_of(texts)
     is_number = np.isfinite(column.numbers)
-    if n_texts > MOST_LEVELS and 2 * column.counts[is_number].sum() > column.n_observed:
+    if n_texts > MOST_LEVELS and max(is_number.mean(), column.counts[is_number].sum() / column.n_observed) > 0.5:
         others = listed(map(quote_cell, compress(texts, ~is_number)))
         return leave_out("numbers and other texts", LOOKS["among_numbers"].format(texts=others))
-    if np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _LIMITS.mostly:
+    are_pairs = np.mean([TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _LIMITS.mostly
+    if are_pairs and n_texts > MOST_LEVELS:  # and no alleles such as 3/3 and 3/4
         return leave_out("two numbers in each cell", "give each of the two numbers a column of its own")
     if n_texts > MOST_TEXTS or (column.n_observed < 2 * n_texts and order is None):
         is_long = np.mean(list(map(len, texts))) > _LIMITS.long_text or np.mean([" " in text for text in texts]) > 0.5
@@ -683,6 +705,10 @@ def _misspelt(column: Column) -> Iterator[str]:
         if is_but_for_a_letter or (is_longer and alike == [often]):
             shown = {"rare": quote_cell(rare), "often": quote_cell(often), "rare_text": rare, "often_text": often}
             yield LOOKS["misspelt"].format(n=cells[rare], s="s" * (cells[rare] > 1), **shown)
+    pair = sorted(cells, key=cells.__getitem__)[-2:]
+    others = [text for text in cells if text not in pair and cells[text] <= _LIMITS.most_third * column.n_observed]
+    if others and (no_before_yes(pair) or _sides(pair, [data("answers")["sexes"]])):
+        yield LOOKS["third"].format(texts=listed(map(quote_cell, others)), pair=" and ".join(pair))
 
 
 def _is_called_nominal(column: Column) -> bool:
@@ -716,13 +742,16 @@ _PLAIN_SIGNS = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"’": 
 
 
 def _one_spelling(column: Column) -> dict[str, str]:
-    """Return the most frequent spelling for each text that differs from another in case, white space and signs only."""
+    """Return the most frequent spelling for each text that differs from another in case, accents, blanks and signs."""
     first, meant, targets = dict[str, str](), dict[str, str](), list[str]()
     for place in np.argsort(-column.counts, kind="stable"):
         text = column.texts[place]
         seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")  # without invisible ones
         plain = unicodedata.normalize("NFKC", seen).translate(_PLAIN_SIGNS)
-        target = first.setdefault(" ".join(plain.casefold().split()).rstrip("."), text)
+        plain = re.sub(r"(?<=[^\W\d_]) (?=\d)", "", " ".join(plain.casefold().split()).rstrip("."))  # `type 2`, `Type2`
+        if plain.replace(" ", "").isalpha():  # `früher`, `frueher` and `fruher`
+            plain = re.sub("([aou])e", r"\1", " ".join(words_of(plain)))
+        target = first.setdefault(plain, text)
         if target == text:
             targets.append(text)
         else:

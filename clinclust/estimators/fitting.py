@@ -20,8 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln
 
 from clinclust.arrays import Array, Labels
+from clinclust.drafting.kinds import kinds_of_numbers, missing_numbers, numbers_on_grid
 from clinclust.engine.joint_estimates import resolution
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.kernels.compiled import announcing_compilation
@@ -45,6 +47,7 @@ from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.files.row_choice import rows_taken
 from clinclust.likelihoods import REGISTRY
+from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import without_far_values
@@ -450,6 +453,12 @@ def _other_fields(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
         yield from ({"likelihood": name} for name in _COUNTS if int(high) <= REGISTRY[name].largest)
         if 1 < int(high) <= _FEW_COUNTS:
             yield {"likelihood": Ordinal.name, "trials": int(high)}
+    elif np.isin(scores, (0.0, 1.0)).all():
+        yield {"likelihood": Bernoulli.name}
+    elif (
+        np.unique(scores).size > 2 and kinds_of_numbers(numbers_on_grid(scores))[0].what == "counts"
+    ):  # 0, 1, 2 and 5 falls are no durations
+        yield from ({"likelihood": name} for name in _COUNTS if int(high) <= REGISTRY[name].largest)
     else:
         yield {"likelihood": Gaussian.name}
         if _has_logarithm(scores):
@@ -543,6 +552,17 @@ def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree)
             scores, labels = scores[is_usual], labels[is_usual]
     row: dict[str, object] = dict.fromkeys(_COLUMNS) | {"feature": feature.column, "declared": in_words(feature)}
     row |= {"evidence": 0.0, "n_values": scores.size, "is_misfit": False}
+    is_code = np.isin(scores, list(missing_numbers(*np.unique(scores, return_counts=True))))
+    if is_code.any() and feature.traits.is_continuous and not feature.is_part:  # 0 among pressures has no logarithm
+        codes = [f"{code:g}" for code in np.unique(scores[is_code])]
+        declared = _described(feature, scores, labels, tree)
+        other = _described(feature, scores[~is_code], labels[~is_code], tree, declared.charges)
+        of_codes = betaln(is_code.sum() + 1.0, (~is_code).sum() + 1.0)  # log probability of who has a code
+        content = feature.content() | {"missing_codes": [*feature.missing_codes, *codes]}
+        row |= {"better": f"{in_words(feature)} with {listed(codes)} for missing", "is_misfit": True}
+        row |= {"declared_groups": declared.n_groups, "better_groups": other.n_groups}
+        row |= {"evidence": other.evidence + of_codes - declared.evidence}
+        return row | {"schema_line": yaml_line(Feature(**content))}
     others = alternatives_of(feature, scores)
     if not others:
         return row

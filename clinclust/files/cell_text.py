@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -61,17 +62,25 @@ _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
+# A number in other digits and signs, `−3.5`, `１２０`, `٣٧` or `'13.2`, which Excel writes for a number kept as a text.
+_OTHER_SIGNS = str.maketrans({"−": "-", "\u066b": ".", "\uff0d": "-"})
+_IN_OTHER_SIGNS = compile_short(r"'?[<>]?=?[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s?%?")
 
 
 def canonical_text(value: object) -> str:
     """Return the canonical text of one cell.
 
     Text is stripped, without characters that cannot be seen: ``m`` and ``m`` with a zero-width space are one level. A
-    whole float below 2^53 has no decimals (1.0 is ``1``), a date and time is in ISO form, without the time if it is
-    midnight.
+    number is in the digits and signs of ASCII. A whole float below 2^53 has no decimals (1.0 is ``1``), a date and time
+    is in ISO form, without the time if it is midnight.
     """
     if isinstance(value, str):
-        return value.strip() if value.isascii() else _UNSEEN.sub("", _SPACES.sub(" ", value)).strip()
+        text = value.strip() if value.isascii() else _UNSEEN.sub("", _SPACES.sub(" ", value)).strip()
+        if text[:1] != "'" and text.isascii():
+            return text
+        digits = (str(unicodedata.decimal(sign, sign)) for sign in unicodedata.normalize("NFKC", text[:LONGEST_NUMBER]))
+        plain = "".join(digits).translate(_OTHER_SIGNS)
+        return plain.lstrip("'") if len(text) < LONGEST_NUMBER and _IN_OTHER_SIGNS.fullmatch(plain) else text
     if isinstance(value, (float, np.floating)):
         is_whole = abs(float(value)) < _LARGEST_WHOLE_FLOAT and float(value).is_integer()
         return str(int(value) if is_whole else value)

@@ -248,8 +248,8 @@ def _note_added(columns: Iterable[str], forms: Iterable[str]) -> dict[str, Colum
         if folded(column) in _OF_REDCAP["site"]:
             reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
             notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
-        elif folded(column) in meanings:
-            notes[column] = ColumnNotes(role="ignore", reason=say("added_by_redcap", meaning=meanings[folded(column)]))
+        elif (name := re.sub("^complete_[0-9]+$", "complete", folded(column))) in meanings:  # `Complete? (2)`
+            notes[column] = ColumnNotes(role="ignore", reason=say("added_by_redcap", meaning=meanings[name]))
     return notes
 
 
@@ -260,7 +260,7 @@ def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     statuses = [
         name
         for name in columns
-        if folded(name).endswith("_complete")
+        if re.fullmatch("(.+_)?complete(_[0-9]+)?", folded(name))
         and {canonical_text(cell).casefold().removesuffix(".0") for cell in frame[name].dropna().unique()} <= words
     ]
     is_record = bool(statuses) and folded(columns[0]) in _OF_REDCAP["records"]

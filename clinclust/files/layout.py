@@ -191,8 +191,8 @@ def find_header(lines: Sequence[tuple[int, list[str]]], merged: Areas, options: 
         raise InputError(say("empty_header_row", row=header_row, rows=numbers))
     at = _below_titles(rows, merged) if header_row is None else numbers.index(header_row)
     (number, upper), joined = rows[at], _join_two_rows(rows, at, merged)
-    # spaces around the names stay, unless two of them are joined
-    names = {place: dict(lines)[number][place - 1] for place in upper}
+    # Spaces around a name stay only where another name is the same without them.
+    names = dict(upper) if len({*upper.values()}) == len(upper) else {at: dict(lines)[number][at - 1] for at in upper}
     header = joined or Header(names, number, rows[at : at + 1])
     below, last = rows[at + len(header.rows) :], header.last
     if titles := dict(rows[:at]):

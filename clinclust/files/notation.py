@@ -322,7 +322,7 @@ def folded(text: str) -> str:
 
 
 def means_missing(label: str) -> bool:
-    """Return whether a label says that the value is not known, in any of seven languages: "Unknown", not "None"."""
+    """Return whether a label says that the value is not known, in any listed language: "Unknown", not "None"."""
     return len(label) <= LONGEST_NUMBER and " ".join(words_of(label)) in _MISSING_LABELS
 
 

@@ -168,6 +168,9 @@ def read_delimited(path: Path, kind: str, options: SheetOptions) -> TableRead:
     lines = _lines(text[stated.end() :] if stated else text, delimiter, 1 if stated else 0)
     rows = options.empty_sheet
     first = list(islice(lines, rows.n_first))
+    widths = {len(fields) for _, _, fields in first[1:]}
+    if widths and widths == {len(first[0][2]) + 1} and any(fields[-1] for _, _, fields in first[1:]):
+        first[0] = (*first[0][:2], ["", *first[0][2]])  # `write.table` of R gives the names of rows no header
     filled = {number: fields for number, _, fields in first if not is_blank("".join(fields))}
     if not filled:
         raise InputError("the file is empty")
@@ -224,6 +227,12 @@ def _delimiter_of(text: str) -> str:
         n_fields, n_rows = numbers.most_common(1)[0] if numbers else (1, 0)
         splits[mark] = (n_rows / numbers.total(), n_fields) if n_fields > 1 else (0.0, 0)
     best = [mark for mark in _CALLED if splits[mark] == max(splits.values())]
+    if not splits[best[0]][1]:  # runs of blanks, as `write.table` of R writes
+        rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=" ", skipinitialspace=True))
+        with suppress(csv.Error, ValueError):
+            header, *others = map(len, islice(rows, _LINES_TRIED))
+            if len({*others}) == 1 and others[0] > _FEW_COLUMNS and others[0] - header in (0, 1):
+                return " "
     if splits[best[0]][1] and len(best) > 1:
         called, lines = " and ".join(map(_CALLED.__getitem__, best)), " or ".join(f"sep={mark}" for mark in best)
         raise InputError(say("delimiters_split_alike", delimiters=called, lines=lines))
@@ -232,7 +241,8 @@ def _delimiter_of(text: str) -> str:
 
 def _lines(text: str, delimiter: str, n_before: int) -> Iterator[tuple[int, int, list[str]]]:
     """Yield the number in a spreadsheet, first line and cells of every row; InputError where it cannot be split."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    skips = delimiter == " " or f'{delimiter} "' in text.partition("\n")[0]  # `"id", "age"`
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=skips, strict=True)
     line = n_before
     try:
         for number, row in enumerate(reader, start=1):

@@ -134,10 +134,13 @@ class CohortColumns:
         begins = self._number(entry, "entry") if entry is not None else None if ends is None else np.zeros(ends.size)
         if values is None or ends is None or begins is None:
             return None
-        if n := int((ends <= begins).sum()):
-            why = f"time: {time!r} is not above {repr(entry) if entry else 0}, where follow-up begins (rows: {n:,})"
-            why += "; write half a unit after it, as 0.5 days for a death on the first day, or leave these rows out"
-            self.problems.append(why)
+        start, is_first, after = repr(entry) if entry else 0, ends == begins, (ends - begins)[ends > begins]
+        if n := int((ends < begins).sum()):
+            self.problems.append(f"time: {time!r} is below {start}, where follow-up begins (rows: {n:,}): correct them")
+        elif not self.problems and (n := int(is_first.sum())):  # deaths on the day of admission
+            half = float(after.min()) / 2.0 if after.size else 0.5
+            ends = np.where(is_first, begins + half, ends)
+            warn(f"time: in {n:,} rows, {time!r} is {start}, where follow-up begins: {half:g} after it is taken")
         return Outcome(name, "survival", *values, times=(ends, begins))
 
     def covariates(self, names: Sequence[str], called: str) -> pd.DataFrame:

@@ -33,7 +33,7 @@ from clinclust.schema.reading import LOOK, SETTINGS, Entry, Faults, Place, Schem
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-# The notation of a cell: values between |, pairs with =, and "" for an empty text.
+# The notation of a cell: values between |, pairs with =, "" for an empty text, and || for a | in a value.
 
 _LISTS = ("levels", "missing_codes", "spike", "limit", "marks")
 _PAIRS = ("synonyms", "prior")
@@ -50,7 +50,7 @@ def _write_value(value: object) -> str:
 
 def write_list(values: Sequence[object]) -> str:
     """Return values as the text of a cell: ``no | yes``; a lone ``|`` is an empty list."""
-    return " | ".join(map(_write_value, values)) or "|"
+    return " | ".join(_write_value(value).replace("|", "||") for value in values) or "|"
 
 
 def _write_field(field: str, value: Any) -> Any:
@@ -60,7 +60,8 @@ def _write_field(field: str, value: Any) -> Any:
     if field in _LISTS:
         return write_list(value if isinstance(value, tuple) else [value])
     if field in _PAIRS:
-        return " | ".join(f"{_write_value(name)} = {_write_value(item)}" for name, item in value.items())
+        pairs = (f"{_write_value(name)} = {_write_value(item)}" for name, item in value.items())
+        return " | ".join(pair.replace("|", "||") for pair in pairs)
     if field in _NUMBERS:
         return value if float(f"{value:.15g}") == value else repr(value)  # a cell has 15 digits
     return "true" if value is True else _write_value(value)
@@ -75,7 +76,8 @@ def _read_text(text: str, field: str) -> Any:
             raise ValueError(f"{quoted(text)} is not written as {_MAPPINGS[field]}") from None
     if field not in (*_LISTS, *_PAIRS):
         return text.casefold() if field == "complete" else text.replace('""', "")
-    parts = [part.replace('""', "") for part in map(str.strip, text.split("|")) if part]
+    between = _COMMAS if field in _LISTS and _NUMBERS_IN_COMMAS.fullmatch(text) else _BETWEEN
+    parts = [part.replace('""', "").replace("||", "|") for part in map(str.strip, between.split(text)) if part]
     if field in _LISTS:
         return parts
     pairs: dict[str, Any] = {}
@@ -90,6 +92,8 @@ def _read_text(text: str, field: str) -> Any:
     return pairs
 
 
+_BETWEEN, _COMMAS = re.compile(r"(?<!\|)\|(?!\|)"), re.compile("[,;]")
+_NUMBERS_IN_COMMAS = re.compile(r"-?\d+(?:(?:, +|; *)-?\d+)+")  # `99, 88`, as people type a list of numbers
 _MAPPINGS = {"summarise": '{"egfr": ["mean", "slope"]}', "trends": "clinclust writes it"}
 
 

@@ -20,6 +20,7 @@ from clinclust.errors import CohortError, InputError, did_you_mean, on_one_line,
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.notation import BEYOND_A_LIMIT, is_known_unit
 from clinclust.files.row_choice import N_SAMPLED, ROWS_TAKEN, SEVERAL_ROWS, drawn
+from clinclust.files.text_table import notes_of
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
 from clinclust.schema.reading import Reading, SchemaContent, expectations, read_column, transform_limit
@@ -161,6 +162,11 @@ def read_columns(schema: SchemaContent, frame: pd.DataFrame) -> tuple[pd.DataFra
     features = [feature for feature in schema if not feature.is_ignored and times[feature.name] == 1]
     bare = frame.copy(deep=False)
     bare.attrs = {}  # pandas copies them whenever a column is taken
+    # The decimal mark is the file's: a new one may have commas where the cohort had points.
+    commas = {name for name, notes in notes_of(frame).items() if notes.decimal}
+    for at, feature in enumerate(features):
+        if feature.name in commas and not (feature.decimal or feature.levels):
+            features[at] = feature.model_copy(update={"decimal": ","})
     readings = {
         feature.name: read_column(feature, schema.missing_codes_of(feature), bare[feature.name]) for feature in features
     }

@@ -115,7 +115,15 @@ def test_signs_of_other_keyboards_are_spellings_of_one_level(often, rare):
     feature, _, _ = drafted([often] * 40 + ["III-IV"] * 30 + [rare] * 6)
     assert len(feature.levels) == 2
     assert feature.synonyms == {rare: often}
-    assert drafted([*"01\uff11"] * 40)[0].synonyms == {"\uff11": "1"}
+
+
+@pytest.mark.parametrize("written", ["\u2212{}", "'{}", "\uff0d{}"])
+@pytest.mark.parametrize("zero", ["0", "\uff10", "\u0660"])  # of ASCII, full width, Arabic
+def test_numbers_in_other_digits_and_signs_are_numbers(written, zero):
+    digits = {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)}
+    _, _, table = drafted([written.format(value).translate(digits) for value in NUMBERS])
+    np.testing.assert_array_equal(table["x"].abs(), NUMBERS)
+    assert (table["x"] < 0).all() == ("'" not in written)
 
 
 def test_spellings_of_one_level_are_one_level():
@@ -213,6 +221,25 @@ def test_misspelt_levels_and_dates_among_levels_deserve_a_look(numbers, is_looke
     cells = [cell for cell, number in numbers.items() for _ in range(number)]
     comment = draft_schema(pd.DataFrame({"x": cells})).comments["x"]
     assert ("another spelling" in comment or "dates among" in comment) == is_looked_at
+
+
+@scored([("maennlich", "männlich"), ("Type2", "type 2"), ("g 2", "G2")])
+def test_spellings_of_one_word_are_one_level(rare, often):
+    assert drafted([often] * 40 + ["other"] * 30 + [rare] * 2)[0].synonyms == {rare: often}
+
+
+def test_points_keep_thousands_apart_where_the_numbers_go_on_from_hundreds():
+    values = np.random.default_rng(3).integers(200, 3000, 150)
+    _, comment, table = drafted([f"{value:,}".replace(",", ".") for value in values])
+    assert table["x"].tolist() == values.tolist()
+    assert "LOOK" in comment
+    assert drafted([f"{value / 1000:.3f}" for value in values])[2]["x"].max() < 3.0
+
+
+def test_numbers_among_words_for_negative_are_no_levels():
+    cells = [f"{value:.1f}" if place % 3 else "neg" for place, value in enumerate(NUMBERS)]
+    assert "LOOK" in drafted(cells)[1]
+    assert drafted(cells)[0].levels is None
 
 
 def test_letters_of_two_languages_are_no_spellings_of_one_answer():

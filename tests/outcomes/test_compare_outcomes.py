@@ -144,7 +144,7 @@ def test_an_event_of_one_subject_has_shares_and_no_ratio(cohort, model):
         ("site", {"event": "east"}, "no cell of 'site' is 'east'; it has north, south, west"),
         ("cause", {"time": "days"}, "say which value of 'cause' is the event: it has alive, cancer, heart"),
         ("died", {"time": "sex", "event": "dead"}, "'sex' holds levels, not numbers"),
-        ("died", {"time": "days", "entry": "age", "event": "dead"}, "is not above 'age', where follow-up begins"),
+        ("died", {"time": "days", "entry": "age", "event": "dead"}, "is below 'age', where follow-up begins"),
         ("died", {"entry": "age"}, "entry needs time"),
     ],
 )

@@ -57,7 +57,7 @@ def test_the_figure_has_a_curve_and_numbers_at_risk_of_each_subtype(cohort):
 
 def test_what_has_no_curve(cohort):
     frame, _, groups = cohort
-    with pytest.raises(InputError, match="'days' is not above 0, where"):
+    with pytest.raises(InputError, match="'days' is below 0, where"):
         survival_curves(groups, frame.assign(days=-frame["days"]), "died", "days", event="yes")
     with pytest.raises(InputError, match="no column 'dead'"):
         survival_curves(groups, frame, "dead", "days")

@@ -76,6 +76,7 @@ def test_numbers_that_excel_makes_of_texts_are_texts_again():
     feature = FeatureSchema.from_excel(path).features[0]
     assert (feature.name, feature.role, feature.trials, feature.missing_codes) == ("2019", "describe", 4, ("9",))
     assert FeatureSchema.from_excel(edited({"G3": "0 | 1", "O3": None})).features[1].levels == ("0", "1")
+    assert FeatureSchema.from_excel(edited({"M2": "99, 88"})).features[0].missing_codes == ("99", "88")
 
 
 def test_sorted_added_and_blank_rows_are_read_in_the_order_of_the_table():
