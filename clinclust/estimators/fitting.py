@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.drafting.kinds import kinds_of_numbers, missing_numbers, numbers_on_grid
 from clinclust.engine.joint_estimates import resolution
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
@@ -528,10 +528,10 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
         if feature.is_part and feature.levels:
             continue  # of a feature in two parts, the likelihood of the second is a choice
         scores = feature.scores(frame[feature.column])[rows]
-        is_usual = ~np.isnan(scores)
+        seen, is_usual = ~np.isnan(scores), np.ones(scores.size, dtype=np.bool_)
         if fit.outlying_share_ > 0.0:
-            is_usual &= ~fit.outliers_[rows, place]
-        comparisons.append(_compare(feature, scores[is_usual], labels[is_usual], tree))
+            is_usual = ~fit.outliers_[rows, place]
+        comparisons.append(_compare(feature, scores[seen], labels[seen], is_usual[seen], tree))
     table = pd.DataFrame(comparisons, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
     return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
 
@@ -543,13 +543,11 @@ class _Described(NamedTuple):
     charges: Array
 
 
-def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree) -> dict[str, object]:
-    """Return the row of one feature, from its observed values (n,) before any transform and their clusters (n,)."""
-    if feature.traits.is_continuous or feature.traits.is_count:
-        usual = without_far_values(scores)
-        if usual.size < scores.size:
-            is_usual = (scores >= usual.min()) & (scores <= usual.max())
-            scores, labels = scores[is_usual], labels[is_usual]
+def _compare(feature: Feature, scores: Array, labels: Labels, is_usual: Mask, tree: ClusterTree) -> dict[str, object]:
+    """Return the row of one feature, from its observed values (n,) before any transform, and their clusters (n,).
+
+    Codes for missing values are told of first. Likelihoods are compared in the usual values, which are no outliers.
+    """
     row: dict[str, object] = dict.fromkeys(_COLUMNS) | {"feature": feature.column, "declared": in_words(feature)}
     row |= {"evidence": 0.0, "n_values": scores.size, "is_misfit": False}
     is_code = np.isin(scores, list(missing_numbers(*np.unique(scores, return_counts=True))))
@@ -563,6 +561,13 @@ def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree)
         row |= {"declared_groups": declared.n_groups, "better_groups": other.n_groups}
         row |= {"evidence": other.evidence + of_codes - declared.evidence}
         return row | {"schema_line": yaml_line(Feature(**content))}
+    scores, labels = scores[is_usual], labels[is_usual]
+    if feature.traits.is_continuous or feature.traits.is_count:
+        usual = without_far_values(scores)
+        if usual.size < scores.size:
+            is_usual = (scores >= usual.min()) & (scores <= usual.max())
+            scores, labels = scores[is_usual], labels[is_usual]
+    row["n_values"] = scores.size
     others = alternatives_of(feature, scores)
     if not others:
         return row

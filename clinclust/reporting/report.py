@@ -41,7 +41,7 @@ from clinclust.estimators.subtype_model import (
     is_fitted,
     require_fitted,
 )
-from clinclust.files.cell_text import listed
+from clinclust.files.cell_text import listed, quoted
 from clinclust.files.tables import Part, rows_of
 from clinclust.files.writing import check_place, write_text
 from clinclust.methods.compare import FEWEST_SUBJECTS, Measures, MethodComparison, run_methods
@@ -158,8 +158,11 @@ def _foreign_results(model: SubtypeModel, options: ReportOptions) -> Iterator[st
 
 
 def unknown_names(names: Iterable[Code], codes: Sequence[Code], *, called: str = "names") -> list[str]:
-    """Return the problem that names are of subtypes that do not exist; `called` is the name of the argument."""
+    """Return what is wrong: subtypes that do not exist, or have one name; `called` is the name of the argument."""
     unknown = [str(code) for code in names if code not in codes]
+    of_codes = [str(name).strip() for name in names.values()] if isinstance(names, Mapping) else []
+    if alike := sorted({name for name in of_codes if of_codes.count(name) > 1}):
+        return [f"{called}: several subtypes are called {listed(map(quoted, alike))}: each needs a name of its own"]
     if not unknown:
         return []
     they = (
