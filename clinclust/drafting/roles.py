@@ -22,7 +22,7 @@ import pandas as pd
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, surviving
-from clinclust.drafting.kinds import looks_identifying, no_before_yes
+from clinclust.drafting.kinds import looks_identifying, no_before_yes, step_of
 from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
@@ -435,6 +435,7 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
     if draft.column.name not in numbers:
         return None
     values = numbers[draft.column.name]
+    least = step_of(values[np.isfinite(values)]) if draft.column.has_fractions else 0.5  # of what is rounded
     for other in table.decided:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
@@ -450,13 +451,20 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         if role == "time" and (rest[seen] >= 0.0).all() and _LIMITS.often_equal <= (rest[seen] == 0.0).mean() < 1.0:
             return Role("time", f"never earlier than {shortened(name)}, and often equal")
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
-        if is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
+        if role == "time" and is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
-        least = _LIMITS.rounding * np.abs(values[seen]).max()
-        for start in numbers if role == "time" and len(numbers) <= _LIMITS.most_long else ():
-            is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= _LIMITS.nearly_all
-            if is_sum and start not in (name, draft.column.name):
-                return Role("time", f"the sum of {shortened(start)} and {shortened(name)}")
+        for start in numbers if len(numbers) <= _LIMITS.most_long else ():
+            if start in (name, draft.column.name):
+                continue
+            if role == "time":
+                offs, reason = [rest - numbers[start]], f"the sum of {shortened(start)} and {shortened(name)}"
+            elif np.nanmin(values) < 0.0 <= np.nanmin(numbers[start]):
+                offs = [rest + numbers[start], values + numbers[name] - numbers[start]]
+                reason = f"the change of {shortened(start)} to {shortened(name)}"
+            else:
+                continue
+            if any((np.abs(off[seen]) <= least).mean() >= _LIMITS.nearly_all for off in offs):
+                return Role(role, reason)
     return None
 
 
@@ -583,31 +591,41 @@ def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
 def find_later_measurements(table: Table) -> dict[str, str]:
     """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
-    The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
-    one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
+    The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Many pairs
+    with the same ends are of one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by
+    chance. Changes, as `Δ bdi` with `bdi.pre`, are outcomes too.
     """
-    base, after = table.listed["baseline.words"], table.listed["baseline.later"]
-    starts, plain = dict[tuple[str, ...], DraftedColumn](), dict[tuple[str, ...], DraftedColumn]()
-    called = list[tuple[DraftedColumn, tuple[str, ...], bool]]()
+    base, after, change = (table.listed[f"baseline.{key}"] for key in ("words", "later", "change"))
+    starts, plain = dict[tuple[str, ...], tuple[DraftedColumn, list[str]]](), dict[tuple[str, ...], DraftedColumn]()
+    called = list[tuple[DraftedColumn, tuple[str, ...], list[str]]]()
     for item in table.drafted:
         words = item.column.words
         prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
         if prefix and words[0] not in base | after and len(words[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
             words = [prefix, words[0].removeprefix(prefix), *words[1:]]
-        stem = tuple(word for word in words if not word.isdigit() and word not in base | after)
+        end = [word for word in words if word.isdigit() or word in base | after | change]
+        stem = tuple(word for word in words if word not in end)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
-        if stem and (is_visit_0 or not base.isdisjoint(words)):
-            starts.setdefault(stem, item)
-        elif stem == tuple(words):
+        if stem and change.isdisjoint(end) and (is_visit_0 or not base.isdisjoint(words)):
+            starts.setdefault(stem, (item, end))
+        elif not end:
             plain[stem] = item
         elif stem:
-            called.append((item, stem, not after.isdisjoint(words) and any(map(str.isdigit, words))))
-    later = dict[str, str]()
-    for item, stem, is_visit in called:
-        start = starts.get(stem, plain.get(stem) if is_visit else None)
-        if start is not None and rise_together(start, item):
-            later[item.column.name] = "outcome"
-    return later
+            called.append((item, stem, end))
+    rises = defaultdict[tuple[str, ...], dict[str, bool]](dict)  # of pairs with the same ends of names
+    for item, stem, end in called:
+        start, start_end = starts.get(stem, (None, []))
+        if start is None and not after.isdisjoint(end) and any(map(str.isdigit, end)):
+            start = plain.get(stem)
+        if start is not None:
+            ends = (
+                *sorted({*start_end} - {*end}),
+                "to",
+                *sorted({*end} - {*start_end}),
+            )  # 0 to 1 of `IL 6 T0` and `IL 6 T1`
+            rises[ends][item.column.name] = not change.isdisjoint(end) or rise_together(start, item)
+    often = (names for names in rises.values() if sum(names.values()) >= _LIMITS.often_rising * len(names))
+    return {name: "outcome" for names in often for name in names}
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -677,13 +695,13 @@ RULES: tuple[Rule, ...] = (
     take_from(find_alike_named_pairs, "a time and its event, by their names"),
     take_from(find_days_of_events, "days until an event, and the event, by name and values"),
     calendar,
+    take_from(find_later_measurements, "a later measurement of what was measured at baseline"),
     follow_up,
     events,
     visits,
     find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
     take_from(find_events_next_to_times, "a time and the event next to it, by their values"),
     places,
-    take_from(find_later_measurements, "a later measurement of what was measured at baseline"),
     measured_after_baseline,
     siblings,
     recorded_with,

@@ -270,6 +270,20 @@ def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
     assert [schema[name].role for name in table] == ["cluster", "outcome", "outcome", "cluster"]
 
 
+@scored(["hb T0, hb T1", "hb_pre, hb_post", "hb bl, hb fu", "Hb vorher, Hb nachher"])
+def test_changes_are_outcomes_and_so_are_all_measurements_at_a_later_visit(names):
+    first, second = names.split(", ")
+    start, end, age = rng.normal(13, 1, N).round(1), rng.normal(13.5, 1, N).round(1), rng.integers(20, 80, N)
+    end = (0.7 * start + 0.3 * end).round(1)
+    table = {first: start, second: end, "fall": (end - start).round(1), "Δhb": rng.normal(size=N)}
+    table |= {name.replace("hb", "il6").replace("Hb", "il6"): rng.normal(4, 1, N) for name in (first, second)}
+    ages = {name.replace("hb", "age").replace("Hb", "age"): age + (name == second) * TWO for name in (first, second)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **table, **ages}))
+    expected = ["cluster", "outcome", "outcome", "outcome", *["cluster", "outcome"] * 2]
+    assert [schema[name].role for name in (*table, *ages)] == expected
+    assert role_of("fall", rng.permutation(table["fall"]), **{first: start, second: end}) == "cluster"
+
+
 def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "k": [1, 3, 5] * 60, "gait": rng.normal(0, 1, 180)})
     schema = draft_schema(visits)
