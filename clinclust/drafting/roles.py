@@ -23,6 +23,7 @@ from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, surviving
 from clinclust.drafting.kinds import looks_identifying, no_before_yes, step_of
+from clinclust.drafting.redundancy import needed_evidence
 from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
@@ -226,7 +227,9 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
     if column.name == table.counts:
         return Role("ignore", "it counts the people of each row", LOOKS["grouped"].format(name=column.name))
     is_place = table.is_place(column.words)
-    is_named = names_subjects(column.name) and _may_name_subjects(draft)
+    is_of_others = mentions(column.words, table.listed["identifier"] | table.listed["identifier.if_unique"])
+    is_named = names_subjects(column.name) or (_is_numbered(column) and not is_of_others)  # of families, specimens
+    is_named &= _may_name_subjects(draft)
     is_named |= table.note is not None and table.note.column == column.name
     is_named &= not is_place or "number" in column.words  # "hospital id" is a place's, "hospital number" a patient's
     if not is_named and column.name not in table.crossed:
@@ -235,7 +238,8 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
         return Role("site", "it names places or units, each with several rows")
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
-        return None
+        starts_anew = len(column.texts) < column.n_observed
+        return Role("ignore", "numbers of subjects that start anew in each level of a column") if starts_anew else None
     if table.has_row_names and repeated.n_repeated < _LIMITS.most_chance_repeats * repeated.n_subjects:
         return Role("ignore", "it names subjects; a few names are shared")
     table.subjects = table.subjects or column
@@ -245,18 +249,29 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
 def _may_name_subjects(draft: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
     is_quantity = draft.is_count_from_0 or draft.column.has_fractions
-    return len(draft.column.texts) >= _LIMITS.fewest_subjects and not is_quantity
+    fewest = 3 if draft.column.words[-1:] == ["id"] else _LIMITS.fewest_subjects
+    return len(draft.column.texts) >= fewest and not is_quantity
+
+
+def _is_numbered(column: Column) -> bool:
+    """Return whether a name ends as identifiers do, `HADM_ID`, `lopnr`, of few rows each, or high numbers."""
+    is_called = column.words[-1:] in (["id"], ["pid"]) or column.name.casefold().endswith(("nr", "nummer"))
+    are_few_each = len(column.texts) >= column.n_observed / _LIMITS.most_key_rows
+    return is_called and (are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any()))
 
 
 def people(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
-    column, n_texts = draft.column, len(draft.column.texts)
+    column, n_texts, subjects = draft.column, len(draft.column.texts), table.subjects
+    if draft.feature.traits.is_nominal and subjects is not None and n_texts == len(subjects.texts):
+        pairs = {*zip(column.codes.tolist(), subjects.codes.tolist(), strict=True)}
+        if n_texts >= _LIMITS.fewest_subjects and len(pairs) == n_texts:
+            return Role("ignore", f"another name of {shortened(subjects.name)}")
     are_few_each = n_texts >= column.n_observed / _LIMITS.most_key_rows
-    is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
-    is_numbered &= are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any())
-    is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
+    is_named = _is_numbered(column) or looks_identifying(column.name, is_unique=are_few_each)
     is_many = n_texts >= 2 * _LIMITS.fewest_subjects and _may_name_subjects(draft)
-    if is_named and is_many and not table.is_place(column.words):
+    is_number_of_id = draft.is_number and column.words[-1:] == ["id"] and not column.has_fractions
+    if (is_number_of_id or (is_named and is_many)) and not table.is_place(column.words):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -265,9 +280,13 @@ def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
     column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:
-        n_most = subjects.counts.max(initial=0)
-        is_visit = 2 <= n_most <= len(column.texts) <= min(_LIMITS.most_visits, column.n_observed // 2)
-        is_visit = is_visit and _tells_apart(subjects, column)  # and its values recur, as measurements of few do not
+        # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
+        n_pairs, alike = (
+            (subjects.counts * (subjects.counts - 1)).sum() / 2,
+            ((column.counts / column.n_observed) ** 2).sum(),
+        )
+        is_sure = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
+        is_visit = is_sure and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
         steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
         steps = steps[np.isfinite(steps)]
         is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
@@ -451,7 +470,8 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         if role == "time" and (rest[seen] >= 0.0).all() and _LIMITS.often_equal <= (rest[seen] == 0.0).mean() < 1.0:
             return Role("time", f"never earlier than {shortened(name)}, and often equal")
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
-        if role == "time" and is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
+        is_of_visit = name in table.roles[_LATER]  # an age at baseline is no time because that at follow-up is higher
+        if is_near and not is_of_visit and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
         for start in numbers if len(numbers) <= _LIMITS.most_long else ():
             if start in (name, draft.column.name):
@@ -482,6 +502,23 @@ def recorded_with(draft: DraftedColumn, table: Table) -> Role | None:
             n_both, least = (codes[is_seen] == level).sum(), _LIMITS.mostly_recorded * (codes == level).sum()
             if level >= 0 and n_both >= _LIMITS.same * max(is_seen.sum(), least):
                 return Role("outcome", f"recorded at one level of {shortened(other.column.name)}, and only there")
+    return None
+
+
+def determined(draft: DraftedColumn, table: Table) -> Role | None:
+    """Recognise what has one value in each level of a known answer, outcome, arm or site: `colors` of `cluster`."""
+    y = draft.scores[table.every]
+    for other in table.decided if 2 <= len(draft.column.texts) <= _LIMITS.most_answers else ():
+        x, role = other.scores[table.every], other.feature.role
+        seen = np.isfinite(x) & np.isfinite(y)
+        n_levels, counts = np.unique(x[seen]).size, np.unique(y[seen], return_counts=True)[1]
+        if role in ("time", "ignore") or not 2 <= counts.size <= n_levels <= _LIMITS.most_answers:
+            continue
+        if len(np.unique(np.column_stack([x, y])[seen], axis=0)) == n_levels:
+            # The logarithm of the number of ways to spread its values over the subjects, by the maps from the levels.
+            ways = math.lgamma(seen.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
+            if ways - n_levels * math.log(counts.size) >= needed_evidence(len(table.columns)):
+                return Role(role, f"it has one value in each level of {shortened(other.column.name)}")
     return None
 
 
@@ -586,6 +623,9 @@ def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
     is_ahead = len(draft.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
+
+
+_LATER = "a later measurement of what was measured at baseline"
 
 
 def find_later_measurements(table: Table) -> dict[str, str]:
@@ -695,7 +735,7 @@ RULES: tuple[Rule, ...] = (
     take_from(find_alike_named_pairs, "a time and its event, by their names"),
     take_from(find_days_of_events, "days until an event, and the event, by name and values"),
     calendar,
-    take_from(find_later_measurements, "a later measurement of what was measured at baseline"),
+    take_from(find_later_measurements, _LATER),
     follow_up,
     events,
     visits,
@@ -705,6 +745,7 @@ RULES: tuple[Rule, ...] = (
     measured_after_baseline,
     siblings,
     recorded_with,
+    determined,
     tied,
     mixed_units,
 )

@@ -174,6 +174,16 @@ def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
     assert (schema["why"].role, schema["place"].role) == ("outcome", "cluster")
 
 
+@scored([("Diagnose", ["PD", "HC"]), ("cluster", ["a", "b", "c"]), ("died", ["no", "yes"])])
+def test_what_a_known_answer_or_outcome_determines_has_its_role(name, levels):
+    answer = rng.choice(levels, N)
+    table = {name: answer, "colour": [f"#{ord(level[-1]):06x}" for level in answer], "x": answer == levels[0]}
+    roles = {draft_schema(pd.DataFrame({**FEATURE, **table}))[column].role for column in table}
+    assert roles == {"outcome" if name == "died" else "describe"}
+    nearly = table["x"] ^ (np.arange(N) < 4)
+    assert role_of("x", nearly.astype(int), **{name: answer}) == "cluster"
+
+
 def test_days_recorded_with_yes_only_are_those_of_an_event_and_years_the_history_of_a_subject():
     table = {"icu": TWO, "icu_enter_days": np.where(TWO == 1, DAYS, None)}
     table |= {"snores": DAYS % 2, "snores_years": np.where(DAYS % 2 == 1, DAYS % 41 + 30, None)}
@@ -291,8 +301,30 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     assert "one_row_per='id'" in schema.comments["id"]
 
 
+def test_numbers_that_start_anew_in_each_study_are_no_subjects_with_several_rows():
+    sizes = [60, 25, 35]
+    table = {"trial": np.repeat([*"abc"], sizes), "patient": np.concatenate([np.arange(n) + 1 for n in sizes])}
+    schema = draft_schema(pd.DataFrame({**table, **FEATURE, "note": TWO}))
+    assert [feature.role for feature in schema if feature.name != "trial"] == ["ignore", *["cluster"] * 3]
+    assert "one_row_per" not in schema.comments["patient"]
+
+
+def test_what_repeats_and_names_subjects_tells_how_to_keep_one_row_of_each():
+    rows = np.sort([*range(90), *rng.choice(90, 30, replace=False)])
+    names = {"infant_id": [f"B-{row}" for row in rows], "barcode": [f"{row * 7919 % 90}x" for row in rows]}
+    order = pd.Series(rows).groupby(rows).cumcount().to_numpy() + 1
+    schema = draft_schema(pd.DataFrame({**names, "specimen": order, **FEATURE}))
+    assert [feature.role for feature in schema] == ["ignore", "ignore", "time", "cluster", "cluster"]
+    assert "one_row_per='infant_id'" in schema.comments["infant_id"]
+
+
 @scored(
     [
+        ("id", np.arange(N) % 8 * 37 + 5, "ignore"),
+        ("ID", rng.integers(1, 12, N), "ignore"),
+        ("drug_id", rng.integers(1, 30, N), "ignore"),
+        ("subid", [*range(1000, 1000 + N - 1), 1000], "ignore"),
+        ("prolific_pid", np.arange(N) // 2 + 166, "ignore"),
         ("patient_id", rng.permutation(10**5)[:N], "id"),
         ("x", np.arange(1, N + 1), "id"),
         ("x", np.sort(rng.choice(10**4, N, replace=False)), "id"),
