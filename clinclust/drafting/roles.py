@@ -591,8 +591,16 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
         if is_from_1 and n_runs < column.n_observed:  # of districts, firms, mothers
             return Role("site", "numbers from 1 on, by which the rows are sorted")
     anywhere = table.listed["site.anywhere"]  # `tx_flag`
-    if draft.feature.traits.is_nominal:  # `city_of_patient_route`; `city_size` has other levels
+    are_five_digits = draft.is_number and 1e4 <= np.median(finite) < 1e5 and mentions(words[-2:], table.listed["place"])
+    if draft.feature.traits.is_nominal or are_five_digits:  # `city_of_patient_route`; `city_size` has other levels
         anywhere |= table.listed["place"]
+    if draft.feature.traits.is_nominal or not (draft.is_number or _is_yes_or_no(draft)):
+        is_prefixed = len(words) > 1 and len(words[0]) == 1  # `d_country`
+        if table.is_called([*column.names, words[is_prefixed:]], "country"):
+            return Role("site", "by its name")
+        levels = {_bare(words_of(text)) for text in column.texts[: _LIMITS.few]}
+        if len(levels) > 1 and levels <= table.listed["split.levels"]:
+            return Role("site", "parts of the table, as for training and for testing")
     is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
@@ -612,15 +620,19 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
 def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise measurements of a trial with a time in the name, `pain_30min`, not recalled ones, `falls_last_30d`.
 
-    In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
+    In a cohort without arms it is one of two values, at least a week ahead by the end of its name: `readmitted_90d`.
     """
     words, units = draft.column.words, table.listed["baseline.units"]
-    ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
-    times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
+    is_timed = any(
+        two.strip("0").isdigit() and one in units for pair in pairwise(words) for one, two in (pair, pair[::-1])
+    )
     is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
-    if not times or is_recalled:
+    if not is_timed or is_recalled:
         return None
-    is_ahead = len(draft.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
+    number, unit = words[-2:] if words[-1] in units or len(words[-2]) < 3 else words[:-3:-1]  # "90 d", "week 8"
+    fewest = 7 if unit in table.listed["baseline.days"] else 1 if unit in table.listed["baseline.weeks"] else math.inf
+    is_ahead = number.isdigit() and float(number) >= fewest and draft.feature.likelihood == Bernoulli.name
+    is_ahead &= len("".join(words[:-2])) > 2  # and no item 3m of a questionnaire `pc`
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 

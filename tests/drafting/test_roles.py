@@ -194,6 +194,10 @@ def test_days_recorded_with_yes_only_are_those_of_an_event_and_years_the_history
 def test_towns_and_provinces_are_places_whatever_else_their_names_say():
     towns = np.array(["Gimpo-si", "Jung-gu", "Mapo-gu"])[DAYS % 3]
     assert (role_of("city_patient_route", towns), role_of("city_size", DAYS % 3 + 1)) == ("site", "cluster")
+    for name, role in {"d_country": "site", "site_region": "site", "brain_region": "cluster"}.items():
+        assert role_of(name, towns) == role
+    codes = rng.choice(np.arange(10_001, 99_999, 47), N)
+    assert (role_of("d_zipcode", codes), role_of("d_salary", codes)) == ("site", "cluster")
 
 
 @pytest.mark.parametrize(("time", "event"), [("t1", "d1"), ("time.to.cmv", "cmv"), ("dayslink", "link")])
