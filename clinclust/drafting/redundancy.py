@@ -247,7 +247,8 @@ def relation(x: Array, y: Array, ordered: Sequence[bool], number: Sequence[bool]
         return None
     low, high = (image[:, 0] for image in _find_ranges(x_codes, y_codes[:, None], y_codes[:, None]))
     if (low != high).any():  # then y = a + b x in all subjects, up to the grids on which both are written
-        line = _fit_formula(np.column_stack([x, y]), 1, [0], logs=False) if all(number) else None
+        are_near = np.abs(x - y).max() <= 2.01 * min(step_of(x), step_of(y))  # as the ages at two visits
+        line = None if are_near or not all(number) else _fit_formula(np.column_stack([x, y]), 1, [0], logs=False)
         return None if line is None or line.n_exact < n else Relation(n, "unit", line.evidence)
     changes = np.diff(low)
     monotone = all(ordered) and bool((changes >= 0).all() or (changes <= 0).all())

@@ -22,7 +22,8 @@ import pandas as pd
 from clinclust.arrays import Array, Whole, mid_ranks
 from clinclust.data import data
 from clinclust.drafting.column import LOOKS, MOST_LEVELS, Column, DraftedColumn, surviving
-from clinclust.drafting.kinds import looks_identifying, no_before_yes
+from clinclust.drafting.kinds import looks_identifying, no_before_yes, step_of
+from clinclust.drafting.redundancy import needed_evidence
 from clinclust.errors import warn
 from clinclust.files.cell_text import shortened
 from clinclust.files.notation import folded, mentions, name_words, names_subjects, says_only, words_of
@@ -226,7 +227,9 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
     if column.name == table.counts:
         return Role("ignore", "it counts the people of each row", LOOKS["grouped"].format(name=column.name))
     is_place = table.is_place(column.words)
-    is_named = names_subjects(column.name) and _may_name_subjects(draft)
+    is_of_others = mentions(column.words, table.listed["identifier"] | table.listed["identifier.if_unique"])
+    is_named = names_subjects(column.name) or (_is_numbered(column) and not is_of_others)  # of families, specimens
+    is_named &= _may_name_subjects(draft)
     is_named |= table.note is not None and table.note.column == column.name
     is_named &= not is_place or "number" in column.words  # "hospital id" is a place's, "hospital number" a patient's
     if not is_named and column.name not in table.crossed:
@@ -235,7 +238,8 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
         return Role("site", "it names places or units, each with several rows")
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
-        return None
+        starts_anew = len(column.texts) < column.n_observed
+        return Role("ignore", "numbers of subjects that start anew in each level of a column") if starts_anew else None
     if table.has_row_names and repeated.n_repeated < _LIMITS.most_chance_repeats * repeated.n_subjects:
         return Role("ignore", "it names subjects; a few names are shared")
     table.subjects = table.subjects or column
@@ -245,18 +249,29 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
 def _may_name_subjects(draft: DraftedColumn) -> bool:
     """Return whether values can name subjects: many, whole or texts, and not a count that begins at 0 (`falls`)."""
     is_quantity = draft.is_count_from_0 or draft.column.has_fractions
-    return len(draft.column.texts) >= _LIMITS.fewest_subjects and not is_quantity
+    fewest = 3 if draft.column.words[-1:] == ["id"] else _LIMITS.fewest_subjects
+    return len(draft.column.texts) >= fewest and not is_quantity
+
+
+def _is_numbered(column: Column) -> bool:
+    """Return whether a name ends as identifiers do, `HADM_ID`, `lopnr`, of few rows each, or high numbers."""
+    is_called = column.words[-1:] in (["id"], ["pid"]) or column.name.casefold().endswith(("nr", "nummer"))
+    are_few_each = len(column.texts) >= column.n_observed / _LIMITS.most_key_rows
+    return is_called and (are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any()))
 
 
 def people(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise names, telephone numbers and second identifiers, of which some cells may be empty or shared."""
-    column, n_texts = draft.column, len(draft.column.texts)
+    column, n_texts, subjects = draft.column, len(draft.column.texts), table.subjects
+    if draft.feature.traits.is_nominal and subjects is not None and n_texts == len(subjects.texts):
+        pairs = {*zip(column.codes.tolist(), subjects.codes.tolist(), strict=True)}
+        if n_texts >= _LIMITS.fewest_subjects and len(pairs) == n_texts:
+            return Role("ignore", f"another name of {shortened(subjects.name)}")
     are_few_each = n_texts >= column.n_observed / _LIMITS.most_key_rows
-    is_numbered = column.words[-1:] == ["id"] or column.name.casefold().endswith(("nr", "nummer"))  # `HADM_ID`, `lopnr`
-    is_numbered &= are_few_each or bool((column.finite[:1] >= _LIMITS.least_number).any())
-    is_named = is_numbered or looks_identifying(column.name, is_unique=are_few_each)
+    is_named = _is_numbered(column) or looks_identifying(column.name, is_unique=are_few_each)
     is_many = n_texts >= 2 * _LIMITS.fewest_subjects and _may_name_subjects(draft)
-    if is_named and is_many and not table.is_place(column.words):
+    is_number_of_id = draft.is_number and column.words[-1:] == ["id"] and not column.has_fractions
+    if (is_number_of_id or (is_named and is_many)) and not table.is_place(column.words):
         return Role("ignore", "names or numbers of people or families")
     return None
 
@@ -265,9 +280,13 @@ def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
     column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
     if subjects is not None and subjects is not column and not is_visit:
-        n_most = subjects.counts.max(initial=0)
-        is_visit = 2 <= n_most <= len(column.texts) <= min(_LIMITS.most_visits, column.n_observed // 2)
-        is_visit = is_visit and _tells_apart(subjects, column)  # and its values recur, as measurements of few do not
+        # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
+        n_pairs, alike = (
+            (subjects.counts * (subjects.counts - 1)).sum() / 2,
+            ((column.counts / column.n_observed) ** 2).sum(),
+        )
+        is_sure = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
+        is_visit = is_sure and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
         steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
         steps = steps[np.isfinite(steps)]
         is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
@@ -435,6 +454,7 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
     if draft.column.name not in numbers:
         return None
     values = numbers[draft.column.name]
+    least = step_of(values[np.isfinite(values)]) if draft.column.has_fractions else 0.5  # of what is rounded
     for other in table.decided:
         name, role = other.column.name, other.feature.role
         if role == "outcome" and len(other.column.texts) == 2:
@@ -450,13 +470,21 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         if role == "time" and (rest[seen] >= 0.0).all() and _LIMITS.often_equal <= (rest[seen] == 0.0).mean() < 1.0:
             return Role("time", f"never earlier than {shortened(name)}, and often equal")
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
-        if is_near and (rest[seen] <= 0.0).all() and rise_together(draft, other):
+        is_of_visit = name in table.roles[_LATER]  # an age at baseline is no time because that at follow-up is higher
+        if is_near and not is_of_visit and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
-        least = _LIMITS.rounding * np.abs(values[seen]).max()
-        for start in numbers if role == "time" and len(numbers) <= _LIMITS.most_long else ():
-            is_sum = (np.abs(rest - numbers[start])[seen] <= least).mean() >= _LIMITS.nearly_all
-            if is_sum and start not in (name, draft.column.name):
-                return Role("time", f"the sum of {shortened(start)} and {shortened(name)}")
+        for start in numbers if len(numbers) <= _LIMITS.most_long else ():
+            if start in (name, draft.column.name):
+                continue
+            if role == "time":
+                offs, reason = [rest - numbers[start]], f"the sum of {shortened(start)} and {shortened(name)}"
+            elif np.nanmin(values) < 0.0 <= np.nanmin(numbers[start]):
+                offs = [rest + numbers[start], values + numbers[name] - numbers[start]]
+                reason = f"the change of {shortened(start)} to {shortened(name)}"
+            else:
+                continue
+            if any((np.abs(off[seen]) <= least).mean() >= _LIMITS.nearly_all for off in offs):
+                return Role(role, reason)
     return None
 
 
@@ -474,6 +502,23 @@ def recorded_with(draft: DraftedColumn, table: Table) -> Role | None:
             n_both, least = (codes[is_seen] == level).sum(), _LIMITS.mostly_recorded * (codes == level).sum()
             if level >= 0 and n_both >= _LIMITS.same * max(is_seen.sum(), least):
                 return Role("outcome", f"recorded at one level of {shortened(other.column.name)}, and only there")
+    return None
+
+
+def determined(draft: DraftedColumn, table: Table) -> Role | None:
+    """Recognise what has one value in each level of a known answer, outcome, arm or site: `colors` of `cluster`."""
+    y = draft.scores[table.every]
+    for other in table.decided if 2 <= len(draft.column.texts) <= _LIMITS.most_answers else ():
+        x, role = other.scores[table.every], other.feature.role
+        seen = np.isfinite(x) & np.isfinite(y)
+        n_levels, counts = np.unique(x[seen]).size, np.unique(y[seen], return_counts=True)[1]
+        if role in ("time", "ignore") or not 2 <= counts.size <= n_levels <= _LIMITS.most_answers:
+            continue
+        if len(np.unique(np.column_stack([x, y])[seen], axis=0)) == n_levels:
+            # The logarithm of the number of ways to spread its values over the subjects, by the maps from the levels.
+            ways = math.lgamma(seen.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
+            if ways - n_levels * math.log(counts.size) >= needed_evidence(len(table.columns)):
+                return Role(role, f"it has one value in each level of {shortened(other.column.name)}")
     return None
 
 
@@ -546,8 +591,16 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
         if is_from_1 and n_runs < column.n_observed:  # of districts, firms, mothers
             return Role("site", "numbers from 1 on, by which the rows are sorted")
     anywhere = table.listed["site.anywhere"]  # `tx_flag`
-    if draft.feature.traits.is_nominal:  # `city_of_patient_route`; `city_size` has other levels
+    are_five_digits = draft.is_number and 1e4 <= np.median(finite) < 1e5 and mentions(words[-2:], table.listed["place"])
+    if draft.feature.traits.is_nominal or are_five_digits:  # `city_of_patient_route`; `city_size` has other levels
         anywhere |= table.listed["place"]
+    if draft.feature.traits.is_nominal or not (draft.is_number or _is_yes_or_no(draft)):
+        is_prefixed = len(words) > 1 and len(words[0]) == 1  # `d_country`
+        if table.is_called([*column.names, words[is_prefixed:]], "country"):
+            return Role("site", "by its name")
+        levels = {_bare(words_of(text)) for text in column.texts[: _LIMITS.few]}
+        if len(levels) > 1 and levels <= table.listed["split.levels"]:
+            return Role("site", "parts of the table, as for training and for testing")
     is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
@@ -567,47 +620,64 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
 def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise measurements of a trial with a time in the name, `pain_30min`, not recalled ones, `falls_last_30d`.
 
-    In a cohort without arms it is one of yes and no, years ahead: `diabetes_5y`.
+    In a cohort without arms it is one of two values, at least a week ahead by the end of its name: `readmitted_90d`.
     """
     words, units = draft.column.words, table.listed["baseline.units"]
-    ahead = {unit for number, unit in pairwise(words) if number.strip("0").isdigit() and unit in units}
-    times = ahead | {unit for unit, number in pairwise(words) if number.strip("0").isdigit() and unit in units}
+    is_timed = any(
+        two.strip("0").isdigit() and one in units for pair in pairwise(words) for one, two in (pair, pair[::-1])
+    )
     is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
-    if not times or is_recalled:
+    if not is_timed or is_recalled:
         return None
-    is_ahead = len(draft.column.texts) == 2 and not ahead.isdisjoint(table.listed["baseline.years"])
+    number, unit = words[-2:] if words[-1] in units or len(words[-2]) < 3 else words[:-3:-1]  # "90 d", "week 8"
+    fewest = 7 if unit in table.listed["baseline.days"] else 1 if unit in table.listed["baseline.weeks"] else math.inf
+    is_ahead = number.isdigit() and float(number) >= fewest and draft.feature.likelihood == Bernoulli.name
+    is_ahead &= len("".join(words[:-2])) > 2  # and no item 3m of a questionnaire `pc`
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
+
+
+_LATER = "a later measurement of what was measured at baseline"
 
 
 def find_later_measurements(table: Table) -> dict[str, str]:
     """Return later measurements of what was measured at baseline: `bdi.4m` with `bdi.pre`, `Postwt` with `Prewt`.
 
-    The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Both are of
-    one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by chance.
+    The baseline may be the visit 0, or have no word for visits: `x_t0` with `x_t1`, `egfr` with `egfr_12m`. Many pairs
+    with the same ends are of one kind, and rise with each other: of `m0x` to `m79x`, which are independent, some do by
+    chance. Changes, as `Δ bdi` with `bdi.pre`, are outcomes too.
     """
-    base, after = table.listed["baseline.words"], table.listed["baseline.later"]
-    starts, plain = dict[tuple[str, ...], DraftedColumn](), dict[tuple[str, ...], DraftedColumn]()
-    called = list[tuple[DraftedColumn, tuple[str, ...], bool]]()
+    base, after, change = (table.listed[f"baseline.{key}"] for key in ("words", "later", "change"))
+    starts, plain = dict[tuple[str, ...], tuple[DraftedColumn, list[str]]](), dict[tuple[str, ...], DraftedColumn]()
+    called = list[tuple[DraftedColumn, tuple[str, ...], list[str]]]()
     for item in table.drafted:
         words = item.column.words
         prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
         if prefix and words[0] not in base | after and len(words[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
             words = [prefix, words[0].removeprefix(prefix), *words[1:]]
-        stem = tuple(word for word in words if not word.isdigit() and word not in base | after)
+        end = [word for word in words if word.isdigit() or word in base | after | change]
+        stem = tuple(word for word in words if word not in end)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
-        if stem and (is_visit_0 or not base.isdisjoint(words)):
-            starts.setdefault(stem, item)
-        elif stem == tuple(words):
+        if stem and change.isdisjoint(end) and (is_visit_0 or not base.isdisjoint(words)):
+            starts.setdefault(stem, (item, end))
+        elif not end:
             plain[stem] = item
         elif stem:
-            called.append((item, stem, not after.isdisjoint(words) and any(map(str.isdigit, words))))
-    later = dict[str, str]()
-    for item, stem, is_visit in called:
-        start = starts.get(stem, plain.get(stem) if is_visit else None)
-        if start is not None and rise_together(start, item):
-            later[item.column.name] = "outcome"
-    return later
+            called.append((item, stem, end))
+    rises = defaultdict[tuple[str, ...], dict[str, bool]](dict)  # of pairs with the same ends of names
+    for item, stem, end in called:
+        start, start_end = starts.get(stem, (None, []))
+        if start is None and not after.isdisjoint(end) and any(map(str.isdigit, end)):
+            start = plain.get(stem)
+        if start is not None:
+            ends = (
+                *sorted({*start_end} - {*end}),
+                "to",
+                *sorted({*end} - {*start_end}),
+            )  # 0 to 1 of `IL 6 T0` and `IL 6 T1`
+            rises[ends][item.column.name] = not change.isdisjoint(end) or rise_together(start, item)
+    often = (names for names in rises.values() if sum(names.values()) >= _LIMITS.often_rising * len(names))
+    return {name: "outcome" for names in often for name in names}
 
 
 # One measurement in two units: the first division of a report would be the unit.
@@ -677,16 +747,17 @@ RULES: tuple[Rule, ...] = (
     take_from(find_alike_named_pairs, "a time and its event, by their names"),
     take_from(find_days_of_events, "days until an event, and the event, by name and values"),
     calendar,
+    take_from(find_later_measurements, _LATER),
     follow_up,
     events,
     visits,
     find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
     take_from(find_events_next_to_times, "a time and the event next to it, by their values"),
     places,
-    take_from(find_later_measurements, "a later measurement of what was measured at baseline"),
     measured_after_baseline,
     siblings,
     recorded_with,
+    determined,
     tied,
     mixed_units,
 )

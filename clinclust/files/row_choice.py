@@ -30,6 +30,8 @@ SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5
+_FEWEST_IN_BLOCK = 5  # fewer rows are the visits of one subject
+_DENSE = 0.8
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     subjects = texts_of(frame[column])
     counts = subjects[subjects != ""].value_counts()
     several = counts[counts > 1]
-    if several.empty:
+    if several.empty or _start_anew(numbers_of(subjects.tolist())):
         return None
     is_repeated = subjects.isin(several.index).to_numpy()
     repeated = frame[is_repeated].astype(str).assign(**{column: subjects.to_numpy()[is_repeated]})
@@ -92,6 +94,20 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
         has_visits=any(timed.count(name) == 1 and not repeated[[column, name]].duplicated().any() for name in timed),
         are_copies=len(repeated.drop_duplicates()) == len(several),
     )
+
+
+def _start_anew(numbers: Array) -> bool:
+    """Return whether numbers (N,) count from 1 in several blocks of rows: patients 1 to 8 and 1 to 11 of two studies.
+
+    Few are left out. They end apart, as the numbers of the same subjects at several visits do not.
+    """
+    begins = numbers == 1.0
+    starts = np.flatnonzero(begins)
+    is_counted = starts.size > 1 and begins[0] and bool(((np.diff(numbers) > 0.0) | begins[1:]).all())
+    if not is_counted or numbers.size < _FEWEST_IN_BLOCK * starts.size:
+        return False
+    ends, sizes = numbers[np.append(starts[1:], numbers.size) - 1], np.diff(np.append(starts, numbers.size))
+    return bool((sizes >= _DENSE * ends).all() and ends.min() <= _DENSE * ends.max())
 
 
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:

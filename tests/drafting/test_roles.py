@@ -174,6 +174,16 @@ def test_what_is_recorded_at_one_level_of_an_outcome_only_is_an_outcome():
     assert (schema["why"].role, schema["place"].role) == ("outcome", "cluster")
 
 
+@scored([("Diagnose", ["PD", "HC"]), ("cluster", ["a", "b", "c"]), ("died", ["no", "yes"])])
+def test_what_a_known_answer_or_outcome_determines_has_its_role(name, levels):
+    answer = rng.choice(levels, N)
+    table = {name: answer, "colour": [f"#{ord(level[-1]):06x}" for level in answer], "x": answer == levels[0]}
+    roles = {draft_schema(pd.DataFrame({**FEATURE, **table}))[column].role for column in table}
+    assert roles == {"outcome" if name == "died" else "describe"}
+    nearly = table["x"] ^ (np.arange(N) < 4)
+    assert role_of("x", nearly.astype(int), **{name: answer}) == "cluster"
+
+
 def test_days_recorded_with_yes_only_are_those_of_an_event_and_years_the_history_of_a_subject():
     table = {"icu": TWO, "icu_enter_days": np.where(TWO == 1, DAYS, None)}
     table |= {"snores": DAYS % 2, "snores_years": np.where(DAYS % 2 == 1, DAYS % 41 + 30, None)}
@@ -184,6 +194,10 @@ def test_days_recorded_with_yes_only_are_those_of_an_event_and_years_the_history
 def test_towns_and_provinces_are_places_whatever_else_their_names_say():
     towns = np.array(["Gimpo-si", "Jung-gu", "Mapo-gu"])[DAYS % 3]
     assert (role_of("city_patient_route", towns), role_of("city_size", DAYS % 3 + 1)) == ("site", "cluster")
+    for name, role in {"d_country": "site", "site_region": "site", "brain_region": "cluster"}.items():
+        assert role_of(name, towns) == role
+    codes = rng.choice(np.arange(10_001, 99_999, 47), N)
+    assert (role_of("d_zipcode", codes), role_of("d_salary", codes)) == ("site", "cluster")
 
 
 @pytest.mark.parametrize(("time", "event"), [("t1", "d1"), ("time.to.cmv", "cmv"), ("dayslink", "link")])
@@ -270,6 +284,20 @@ def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
     assert [schema[name].role for name in table] == ["cluster", "outcome", "outcome", "cluster"]
 
 
+@scored(["hb T0, hb T1", "hb_pre, hb_post", "hb bl, hb fu", "Hb vorher, Hb nachher"])
+def test_changes_are_outcomes_and_so_are_all_measurements_at_a_later_visit(names):
+    first, second = names.split(", ")
+    start, end, age = rng.normal(13, 1, N).round(1), rng.normal(13.5, 1, N).round(1), rng.integers(20, 80, N)
+    end = (0.7 * start + 0.3 * end).round(1)
+    table = {first: start, second: end, "fall": (end - start).round(1), "Δhb": rng.normal(size=N)}
+    table |= {name.replace("hb", "il6").replace("Hb", "il6"): rng.normal(4, 1, N) for name in (first, second)}
+    ages = {name.replace("hb", "age").replace("Hb", "age"): age + (name == second) * TWO for name in (first, second)}
+    schema = draft_schema(pd.DataFrame({**FEATURE, **table, **ages}))
+    expected = ["cluster", "outcome", "outcome", "outcome", *["cluster", "outcome"] * 2]
+    assert [schema[name].role for name in (*table, *ages)] == expected
+    assert role_of("fall", rng.permutation(table["fall"]), **{first: start, second: end}) == "cluster"
+
+
 def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "k": [1, 3, 5] * 60, "gait": rng.normal(0, 1, 180)})
     schema = draft_schema(visits)
@@ -277,8 +305,30 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     assert "one_row_per='id'" in schema.comments["id"]
 
 
+def test_numbers_that_start_anew_in_each_study_are_no_subjects_with_several_rows():
+    sizes = [60, 25, 35]
+    table = {"trial": np.repeat([*"abc"], sizes), "patient": np.concatenate([np.arange(n) + 1 for n in sizes])}
+    schema = draft_schema(pd.DataFrame({**table, **FEATURE, "note": TWO}))
+    assert [feature.role for feature in schema if feature.name != "trial"] == ["ignore", *["cluster"] * 3]
+    assert "one_row_per" not in schema.comments["patient"]
+
+
+def test_what_repeats_and_names_subjects_tells_how_to_keep_one_row_of_each():
+    rows = np.sort([*range(90), *rng.choice(90, 30, replace=False)])
+    names = {"infant_id": [f"B-{row}" for row in rows], "barcode": [f"{row * 7919 % 90}x" for row in rows]}
+    order = pd.Series(rows).groupby(rows).cumcount().to_numpy() + 1
+    schema = draft_schema(pd.DataFrame({**names, "specimen": order, **FEATURE}))
+    assert [feature.role for feature in schema] == ["ignore", "ignore", "time", "cluster", "cluster"]
+    assert "one_row_per='infant_id'" in schema.comments["infant_id"]
+
+
 @scored(
     [
+        ("id", np.arange(N) % 8 * 37 + 5, "ignore"),
+        ("ID", rng.integers(1, 12, N), "ignore"),
+        ("drug_id", rng.integers(1, 30, N), "ignore"),
+        ("subid", [*range(1000, 1000 + N - 1), 1000], "ignore"),
+        ("prolific_pid", np.arange(N) // 2 + 166, "ignore"),
         ("patient_id", rng.permutation(10**5)[:N], "id"),
         ("x", np.arange(1, N + 1), "id"),
         ("x", np.sort(rng.choice(10**4, N, replace=False)), "id"),
