@@ -297,6 +297,7 @@ def visits(draft: DraftedColumn, table: Table) -> Role | None:
 # Times, and the events that end them, by their names.
 
 _DATES = ("dates", "times of day")
+_FOR_DATES = tuple(word for words in data("roles")["date"].values() for word in words if len(word) > 3)
 
 
 def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
@@ -543,7 +544,12 @@ def calendar(draft: DraftedColumn, table: Table) -> Role | None:
     if draft.proposal.reason.startswith(_DATES):
         return Role("time", "dates or times of day")
     if _is_long(draft) and not table.listed["date"].isdisjoint(words):
-        return Role("time", "by its name")  # the days of a spreadsheet too
+        return Role("time", "by its name")
+    # The days of a spreadsheet under a word of any language that holds a date: `Aufnahmedatum`, `dataprelievo`
+    are_days = numbers.size == len(column.texts) > 0 and not column.has_fractions
+    are_days = are_days and _LIMITS.serial_days[0] <= numbers[0] <= numbers[-1] <= _LIMITS.serial_days[1]
+    if are_days and any(word.startswith(_FOR_DATES) or word.endswith(_FOR_DATES) for word in words):
+        return Role("time", "days of a spreadsheet, by name and values")
     is_short = _LIMITS.days_named[0] <= len(column.texts) <= _LIMITS.days_named[1]
     if is_short and {_bare(words_of(text)) for text in column.texts} <= table.listed["calendar.days"]:
         return Role("time", "days of the week or months")
@@ -564,7 +570,11 @@ def calendar(draft: DraftedColumn, table: Table) -> Role | None:
         return Role("time", "calendar years of two digits")
     ends = (*words, "".join(words)) if len(words) <= _LIMITS.most_words else ()
     for unit, (least, most) in _LIMITS.calendar.items():
-        if least <= low and high <= most and any(word.endswith(parts[unit]) for word in ends):
+        if not (least <= low and high <= most and any(word.endswith(parts[unit]) for word in ends)):
+            continue
+        # Counts in a month and weeks of a pregnancy seldom reach the end of a year, and their names say what they are.
+        rest = {re.sub(f"({'|'.join(parts[unit])})$", "", word) for word in words if not word.isdigit()} - {""}
+        if unit not in ("month", "week") or high >= 0.95 * most or rest <= table.listed["calendar.beside"]:
             return Role("time", f"{unit}, by name and values")
     return None
 
