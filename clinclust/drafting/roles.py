@@ -97,6 +97,7 @@ class Table:
         rows = rows_taken(frame)
         self.drawn_by, self.has_weight = rows and rows.choice.draw_by, False
         self.decided: list[DraftedColumn] = []  # the columns to which rules gave a role
+        self.baselines: set[str] = set()  # the columns of which others are later measurements
         self.roles: dict[str, Mapping[str, str]] = {}  # by name, of the columns together, for each reason
 
     def is_called(self, names: Sequence[Sequence[str]], concept: str, also: str = "") -> bool:
@@ -398,6 +399,8 @@ def siblings(draft: DraftedColumn, table: Table) -> Role | None:
         return {_bare(words), *(words[:1] if len(words) > 1 and words[0] in affixes else ())}
 
     stems = stems_of(draft.column.words) - {" ".join(draft.column.words)}
+    if draft.column.name in table.baselines:
+        return None
     named = [other for other in table.decided if not other.proposal.reason.startswith(_DATES)]  # not by its values
     alike = [other.feature.role for other in named if not stems.isdisjoint(stems_of(other.column.words))]
     if len(alike) >= 2 and set(alike) in ({"time"}, {"outcome"}):
@@ -680,11 +683,8 @@ def find_later_measurements(table: Table) -> dict[str, str]:
         if start is None and not after.isdisjoint(end) and any(map(str.isdigit, end)):
             start = plain.get(stem)
         if start is not None:
-            ends = (
-                *sorted({*start_end} - {*end}),
-                "to",
-                *sorted({*end} - {*start_end}),
-            )  # 0 to 1 of `IL 6 T0` and `IL 6 T1`
+            table.baselines.add(start.column.name)
+            ends = (*sorted({*start_end} - {*end}), "to", *sorted({*end} - {*start_end}))  # 0 to 1 of `x T0` and `x T1`
             rises[ends][item.column.name] = not change.isdisjoint(end) or rise_together(start, item)
     often = (names for names in rises.values() if sum(names.values()) >= _LIMITS.often_rising * len(names))
     return {name: "outcome" for names in often for name in names}
