@@ -430,12 +430,12 @@ class _Compared:
 
         phq1 to phq9 with answers from 0 to 3 may be, and V1 to V9 not if they are nearly all columns.
         """
-        scales = pd.Series([self._name_scale(at) for at in columns], dtype=object)
+        scales = pd.Series([self._identify_scale(at) for at in columns], dtype=object)
         n_items, codes = scales.map(scales.value_counts()).to_numpy(np.float64), scales.factorize()[0]
         is_scale = (n_items >= _LIMITS.fewest_items) & (n_items <= _LIMITS.most_items * self.clustered.sum())
         return np.asarray((codes[:, None] == codes) & is_scale)
 
-    def _name_scale(self, at: int) -> str | None:
+    def _identify_scale(self, at: int) -> str | None:
         """Return the name of a column of few answers without its numbers, with the lowest and highest answer."""
         name, answers = self.names[at], self.sample[:, at]
         stem = re.sub(r"\d+", "#", name)
