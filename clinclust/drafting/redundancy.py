@@ -410,7 +410,8 @@ class _Compared:
         members = np.flatnonzero(sure.any(axis=0))
         if not members.size:
             return []
-        distance = ((1.0 - np.where(n >= _LIMITS.fewest_pairs, size, 0.0)) / (1.0 - nearly))[np.ix_(members, members)]
+        pairs = np.ix_(members, members)
+        distance = (1.0 - np.where(n >= _LIMITS.fewest_pairs, size, 0.0)[pairs]) / (1.0 - nearly[pairs])
         tree = linkage(distance[np.triu_indices(members.size, 1)], "average")
         labels = fcluster(tree, 1.0 + 1e-8, "distance")
         results, columns = [], pd.Series(undecided[members])
