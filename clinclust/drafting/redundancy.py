@@ -2,12 +2,13 @@
 
 Three questions are asked of the columns of a table: is one determined by one other, by several, or does it measure
 nearly the same as another? What is determined is described, and what is nearly the same is one block. The evidence
-alone decides, never a name.
+decides; names only tell which columns may be items of one scale.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -395,28 +396,54 @@ class _Compared:
         return results
 
     def find_nearly_same(self, decided: set[str]) -> list[Redundancy]:
-        """Return the groups of columns of rank correlation .8 or more on average (average linkage), each as a block."""
+        """Return the groups of columns of rank correlation .8 or more on average (average linkage), each as a block.
+
+        Less is enough of items of one scale. They share a factor, along which a fit would divide the subjects.
+        """
         from scipy.cluster.hierarchy import fcluster, linkage
 
         undecided = np.flatnonzero(self._undecided(decided))
         n, size = self.n[np.ix_(undecided, undecided)], np.abs(self.r[np.ix_(undecided, undecided)])
+        nearly = np.where(self._are_items(undecided), _LIMITS.items, _LIMITS.nearly)
         # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
         z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
-        sure = (size >= _LIMITS.nearly) & (n >= _LIMITS.fewest_pairs) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
+        sure = (size >= nearly) & (n >= _LIMITS.fewest_pairs) & (z**2 / 2.0 >= needed_evidence(len(undecided)))
         members = np.flatnonzero(sure.any(axis=0))
         if not members.size:
             return []
-        distance = 1.0 - np.where(n >= _LIMITS.fewest_pairs, size, 0.0)[np.ix_(members, members)]
+        pairs = np.ix_(members, members)
+        distance = (1.0 - np.where(n >= _LIMITS.fewest_pairs, size, 0.0)[pairs]) / (1.0 - nearly[pairs])
         tree = linkage(distance[np.triu_indices(members.size, 1)], "average")
-        labels = fcluster(tree, 1.0 - _LIMITS.nearly + 1e-9, "distance")
+        labels = fcluster(tree, 1.0 + 1e-8, "distance")
         results, columns = [], pd.Series(undecided[members])
         for group in sorted(of_label.tolist() for _, of_label in columns.groupby(labels) if of_label.size > 1):
             r = np.abs(self.r[np.ix_(group, group)])[np.triu_indices(len(group), 1)]
+            is_scale = r.mean() < _LIMITS.nearly - 1e-9
+            if is_scale and len(group) < _LIMITS.fewest_items:
+                continue
             between = " to ".join(sorted({f"{r.min():.2f}", f"{r.max():.2f}"}))
-            names = self._in_order(group)
-            reason = f"{listed(names)} measure nearly the same (rank correlation {between})"
+            names, are = self._in_order(group), "are items of one scale" if is_scale else "measure nearly the same"
+            reason = f"{listed(names)} {are} (rank correlation {between})"
             results.append(Redundancy(names, "nearly the same", reason, block=self._name_block(group)))
         return results
+
+    def _are_items(self, columns: Whole) -> NDArray[np.bool_]:
+        """Return which pairs of columns may be items of one scale, bool (C, C).
+
+        phq1 to phq9 with answers from 0 to 3 may be, and V1 to V9 not if they are nearly all columns.
+        """
+        scales = pd.Series([self._identify_scale(at) for at in columns], dtype=object)
+        n_items, codes = scales.map(scales.value_counts()).to_numpy(np.float64), scales.factorize()[0]
+        is_scale = (n_items >= _LIMITS.fewest_items) & (n_items <= _LIMITS.most_items * self.clustered.sum())
+        return np.asarray((codes[:, None] == codes) & is_scale)
+
+    def _identify_scale(self, at: int) -> str | None:
+        """Return the name of a column of few answers without its numbers, with the lowest and highest answer."""
+        name, answers = self.names[at], self.sample[:, at]
+        stem = re.sub(r"\d+", "#", name)
+        if stem == name or self.features[at].traits.is_continuous or self.n_levels[at] > _LIMITS.most_answers:
+            return None
+        return f"{stem} {np.fmin.reduce(answers)} {np.fmax.reduce(answers)}"
 
     def _undecided(self, decided: set[str]) -> NDArray[np.bool_]:
         """Return which ordered columns are clustered, and neither determined nor in a block by findings, bool (C,)."""

@@ -102,7 +102,7 @@ def posed(settings: Settings | SamplerParameters, frame: pd.DataFrame, schema: F
 #
 # Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
 # differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
-# leave less dependence, the search is repeated with the weights that they imply.
+# leave less dependence, the search is repeated with weights that they imply. Of as many subtypes, its explain more.
 
 _SHARE_OF_ADJUSTMENT, _SHARE_IN_FULL, _SHARE_OF_SELECTION, _SHARE_OF_POWERS = 0.5, 0.3, 0.3, 0.3
 """Largest shares of the time that is left for the effects of the columns to adjust for, the search with full weights,
@@ -163,7 +163,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
         return fit
     again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
     implied_fit = with_tree_tested(_searched(cohort, again, powers | implied), cohort, plan, in_short=in_short)
-    return implied_fit if _n_parted(implied_fit) > _n_parted(fit) else fit
+    return implied_fit if _n_parted(implied_fit) >= max(_n_parted(fit), 2) else fit
 
 
 def with_tree_tested(fit: Fit, cohort: Prepared, plan: SearchPlan, *, in_short: bool = False) -> Fit:

@@ -1,4 +1,4 @@
-"""What one column, or several, determine is described; what measures nearly the same is a block; names say nothing."""
+"""What one column, or several, determine is described; what measures nearly the same is a block; names say little."""
 
 import numpy as np
 import pandas as pd
@@ -170,6 +170,44 @@ def test_columns_that_measure_nearly_the_same_are_one_block():
     assert [(one.kind, one.columns, one.block) for one in found] == [("nearly the same", tuple(columns), "sbp")]
     assert [look.repair for look in looks(found, schema)] == ["write block: sbp on the lines of sbp1, sbp2, sbp3, sbp4"]
     assert looks(found, applied(schema, found)) == []
+
+
+def answers(stem, loadings=(0.7,) * 6, cuts=(0.3, 1.0, 1.6), seed=0):
+    """Return answers to the items stem1, stem2 ... that share a factor with these loadings."""
+    rng = np.random.default_rng(seed)
+    severity, of_item = rng.normal(size=(N, 1)), np.array(loadings)
+    values = severity * of_item + np.sqrt(1.0 - of_item**2) * rng.normal(size=(N, of_item.size))
+    return {f"{stem}{place}": column for place, column in enumerate(np.digitize(values, cuts).T, 1)}
+
+
+OTHERS = {"age": AGE, "stage": STAGE, "crp": numbers(11), "hb": numbers(12)}
+LETTERS = str.maketrans("123456", "abcdef")
+UNLIKE = {name: column * place for place, (name, column) in enumerate(answers("lab").items(), 1)}
+
+
+@scored(
+    {
+        "two scales": ({**answers("phq"), **OTHERS, **answers("gad", seed=1)}, ["gad", "phq"]),
+        "reversed items": ({**answers("phq", (0.7, -0.7) * 3), **OTHERS}, ["phq"]),
+        "yes or no": ({**answers("sym", (0.8,) * 6, [0.3]), **OTHERS}, ["sym"]),
+        "of a larger instrument": ({**answers("PHQ9_"), **OTHERS}, ["PHQ"]),
+        "independent": ({**answers("phq", (0.0,) * 6), **OTHERS}, []),
+        "two items": ({**answers("phq", (0.8,) * 2), **OTHERS}, []),
+        "all columns": (answers("V"), []),
+        "nearly all columns": ({**answers("V"), "age": AGE, "crp": numbers(11)}, []),
+        "no numbers": ({name.translate(LETTERS): column for name, column in answers("q").items()} | OTHERS, []),
+        "other answers": ({**UNLIKE, **OTHERS}, []),
+        "measurements": ({f"lab{place}": numbers(20) + numbers(place) for place in range(1, 6)} | OTHERS, []),
+    }.items()
+)
+def test_items_of_one_scale_are_one_block(name, case):
+    columns, blocks = case
+    frame = pd.DataFrame(columns)
+    likelihoods = {column: "poisson" if frame[column].nunique() < 12 else "gaussian" for column in frame}
+    schema = FeatureSchema([Feature(name=column, likelihood=of) for column, of in likelihoods.items()])
+    found = redundancies(schema.validate(frame, warn=False), schema)
+    assert sorted(one.block for one in found) == blocks
+    assert all("are items of one scale" in one.reason and len(one.columns) == 6 for one in found)
 
 
 def test_fifty_subjects_must_have_both_values():

@@ -37,6 +37,22 @@ def test_groups_that_differ_in_the_items_of_one_block_are_found():
 
 
 @pytest.mark.simulation
+def test_of_as_many_subtypes_those_that_explain_the_items_of_a_block_are_kept():
+    """Two measurements alone divide these people in two as well, but not into the classes."""
+    rng = np.random.default_rng(1)
+    groups = rng.choice(3, 1000, p=[0.5, 0.3, 0.2])
+    means = np.where(np.arange(8) < 4, [[0.0], [1.6], [0.8]], [[0.0], [1.6], [1.8]])
+    items = np.digitize(rng.normal(means[groups], 1.0), [0.2, 1.0, 1.8])
+    others = (groups[:, None] == [1, 2]) + rng.normal(size=(1000, 2))
+    smokes = rng.random(1000) < 0.2 + 0.3 * (groups == 1)
+    schema = [Feature(name=name, likelihood="ordinal", trials=3, block="scale") for name in ITEMS[:8]]
+    schema += [Feature(name=name, likelihood="gaussian") for name in ("crp", "hb")]
+    schema += [Feature(name="smokes", likelihood="bernoulli")]
+    model = fitted(np.column_stack([items, others, smokes]), FeatureSchema(schema))
+    assert adjusted_rand_index(model.labels_, groups) > 0.6
+
+
+@pytest.mark.simulation
 def test_a_block_that_measures_one_severity_keeps_its_power():
     values, _ = answers(np.zeros((1, 10)), 1.2)
     model = fitted(values)
