@@ -203,7 +203,7 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
     gapped = gapped_codes(numbers)
     n_gapped = counts[np.isin(numbers, list(gapped))].sum()
     are_refusals = 9.0 in gapped <= set(_LIMITS.refusals) and n_gapped <= _LIMITS.most_refusals * counts.sum()
-    codes = _far_codes(numbers, counts) | (gapped if are_refusals else of_table & gapped)
+    codes = _far_codes(numbers, counts) | (gapped if are_refusals or of_table & gapped else set())  # 7 next to 9
     # Of 532 women near Phoenix, 35 have a diastolic pressure of 0, 11 a body mass index of 0, 5 a glucose of 0 (Smith
     # et al. 1988, Proceedings of the Annual Symposium on Computer Application in Medical Care). Pack-years and hormones
     # begin near 0, and years at school have few levels.
@@ -253,7 +253,8 @@ def _far_codes(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
     n_cells = {code: int(counts[numbers == code].sum()) for code in candidates}
     codes = {code for code in candidates if code > high and code not in _LIMITS.refusals}
     below = -1.0 if usual.size > _LIMITS.fewest_others else -2.0  # of few values, -1 may be a T score
-    codes |= {code for code in candidates if code <= below and low - code > gap and low >= 0.0}
+    if any(code <= below and low - code > gap and low >= 0.0 for code in candidates):
+        codes |= {code for code in candidates if code < 0.0}
     if (usual % 1 != 0).any():  # of scores around 0, only a code that lies apart is one
         codes |= {code for code in candidates if code < low - (high - low) / 2.0 and n_cells[code] > 1}
     elif n_cells.get(-1.0, 0) > 1 and low == 0.0 and usual.size >= 4:

@@ -336,7 +336,8 @@ def events(draft: DraftedColumn, table: Table) -> Role | None:
     if says_only(name_words(column.notes.label or ""), listed, table.listed["event.beside"]):
         return Role("outcome", "by its label")
     ends = (listed - table.listed["event.not_levels"]) | table.listed["event.levels"]
-    if any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
+    are_responses = len(texts) > 2 and {level.strip() for level in levels} <= table.listed["event.responses"]
+    if are_responses or any(level.startswith(tuple(f"{end} " for end in ends)) for level in levels):
         return Role("outcome", "by its values")
     return None
 

@@ -356,6 +356,8 @@ def name_words(name: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
+    if (plain := re.sub("([aou])e", r"\1", word)) in _LISTED and word not in _LISTED:  # `ueberlebt` is `überlebt`
+        return (plain,)
     if word in _LISTED or word.isdigit() or (word < _CHINESE and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
     parts, start = list[str](), 0

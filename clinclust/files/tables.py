@@ -169,7 +169,7 @@ def read_delimited(path: Path, kind: str, options: SheetOptions) -> TableRead:
     rows = options.empty_sheet
     first = list(islice(lines, rows.n_first))
     widths = {len(fields) for _, _, fields in first[1:]}
-    if widths and widths == {len(first[0][2]) + 1} and any(fields[-1] for _, _, fields in first[1:]):
+    if len(first) > 2 and widths == {len(first[0][2]) + 1} and any(fields[-1] for _, _, fields in first[1:]):
         first[0] = (*first[0][:2], ["", *first[0][2]])  # `write.table` of R gives the names of rows no header
     filled = {number: fields for number, _, fields in first if not is_blank("".join(fields))}
     if not filled:
