@@ -112,14 +112,14 @@ class Table:
         return is_site or (may_be_town and self.is_called([words], "place", also="site"))
 
     @cached_property
-    def crossed(self) -> dict[str, str]:
-        """The columns of subjects each of whom has one row at each visit, whatever they are called, with the visits."""
+    def crossed(self) -> set[str]:
+        """The columns of subjects each of whom has one row at each visit, whatever they are called."""
         visits = [column for column in self.columns if 2 <= len(column.texts) <= _LIMITS.most_visits]
         return {
-            subjects.name: visit.name
+            subjects.name
             for subjects in self.columns
             if _LIMITS.fewest_crossed <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
-            for visit in reversed(visits)
+            for visit in visits
             if subjects.n_observed >= _LIMITS.crossed * len(subjects.texts) * len(visit.texts)
             if subjects is not visit and _tells_apart(subjects, visit)
         }
@@ -241,7 +241,8 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
     if repeated is None:
         starts_anew = len(column.texts) < column.n_observed
         return Role("ignore", "numbers of subjects that start anew in each level of a column") if starts_anew else None
-    if table.has_row_names and repeated.n_repeated < _LIMITS.most_chance_repeats * repeated.n_subjects:
+    is_by_chance = repeated.n_repeated < _LIMITS.most_chance_repeats * repeated.n_subjects
+    if table.has_row_names and is_by_chance and column.words[-1:] != ["id"]:
         return Role("ignore", "it names subjects; a few names are shared")
     table.subjects = table.subjects or column
     return Role("ignore", "it names subjects, who have several rows", repeated.sentence())
@@ -279,19 +280,18 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
 
 def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
-    column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
-    if subjects is not None and subjects is not column and not is_visit:
-        # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
-        n_pairs, alike = (
-            (subjects.counts * (subjects.counts - 1)).sum() / 2,
-            ((column.counts / column.n_observed) ** 2).sum(),
-        )
-        is_sure = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
-        is_visit = is_sure and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
-        steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
-        steps = steps[np.isfinite(steps)]
-        is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
-        is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
+    column, subjects = draft.column, table.subjects
+    if subjects is None or subjects is column:
+        return None
+    # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
+    n_pairs = (subjects.counts * (subjects.counts - 1)).sum() / 2
+    alike = ((column.counts / column.n_observed) ** 2).sum()
+    is_visit = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
+    is_visit = is_visit and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
+    steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
+    steps = steps[np.isfinite(steps)]
+    is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
+    is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
@@ -478,18 +478,15 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         is_of_visit = name in table.roles[_LATER]  # an age at baseline is no time because that at follow-up is higher
         if is_near and not is_of_visit and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
-        for start in numbers if len(numbers) <= _LIMITS.most_long else ():
-            if start in (name, draft.column.name):
+        for start, cells in numbers.items() if len(numbers) <= _LIMITS.most_long else ():
+            is_change = role == "outcome" and np.nanmin(values) < 0.0 <= np.nanmin(cells)
+            if not is_change and role == "outcome":
                 continue
-            if role == "time":
-                offs, reason = [rest - numbers[start]], f"the sum of {shortened(start)} and {shortened(name)}"
-            elif np.nanmin(values) < 0.0 <= np.nanmin(numbers[start]):
-                offs = [rest + numbers[start], values + numbers[name] - numbers[start]]
-                reason = f"the change of {shortened(start)} to {shortened(name)}"
-            else:
-                continue
-            if any((np.abs(off[seen]) <= least).mean() >= _LIMITS.nearly_all for off in offs):
-                return Role(role, reason)
+            offs = [rest + cells, values + numbers[name] - cells] if is_change else [rest - cells]
+            is_exact = any((np.abs(off[seen]) <= least).mean() >= _LIMITS.nearly_all for off in offs)
+            if is_exact and start not in (name, draft.column.name):
+                how = "the change between" if is_change else "the sum of"
+                return Role(role, f"{how} {shortened(start)} and {shortened(name)}")
     return None
 
 
@@ -519,11 +516,11 @@ def determined(draft: DraftedColumn, table: Table) -> Role | None:
         n_levels, counts = np.unique(x[seen]).size, np.unique(y[seen], return_counts=True)[1]
         if role in ("time", "ignore") or not 2 <= counts.size <= n_levels <= _LIMITS.most_answers:
             continue
-        if len(np.unique(np.column_stack([x, y])[seen], axis=0)) == n_levels:
-            # The logarithm of the number of ways to spread its values over the subjects, by the maps from the levels.
-            ways = math.lgamma(seen.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
-            if ways - n_levels * math.log(counts.size) >= needed_evidence(len(table.columns)):
-                return Role(role, f"it has one value in each level of {shortened(other.column.name)}")
+        # The logarithm of the number of ways to spread its values over the subjects, less that of maps from the levels.
+        ways = math.lgamma(seen.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
+        is_evident = ways - n_levels * math.log(counts.size) >= needed_evidence(len(table.columns))
+        if is_evident and len(np.unique(np.column_stack([x, y])[seen], axis=0)) == n_levels:
+            return Role(role, f"it has one value in each level of {shortened(other.column.name)}")
     return None
 
 
@@ -608,13 +605,9 @@ def places(draft: DraftedColumn, table: Table) -> Role | None:
     are_five_digits = draft.is_number and 1e4 <= np.median(finite) < 1e5 and mentions(words[-2:], table.listed["place"])
     if draft.feature.traits.is_nominal or are_five_digits:  # `city_of_patient_route`; `city_size` has other levels
         anywhere |= table.listed["place"]
-    if draft.feature.traits.is_nominal or not (draft.is_number or _is_yes_or_no(draft)):
-        is_prefixed = len(words) > 1 and len(words[0]) == 1  # `d_country`
-        if table.is_called([*column.names, words[is_prefixed:]], "country"):
-            return Role("site", "by its name")
-        levels = {_bare(words_of(text)) for text in column.texts[: _LIMITS.few]}
-        if len(levels) > 1 and levels <= table.listed["split.levels"]:
-            return Role("site", "parts of the table, as for training and for testing")
+    levels = {_bare(words_of(text)) for text in column.texts[: _LIMITS.few]}
+    if len(levels) > 1 and levels <= table.listed["split.levels"]:
+        return Role("site", "parts of the table, as for training and for testing")
     is_numbered = len(column.texts) > _LIMITS.few and len(words) > 1 and words[-1].isdigit()  # `unit1` to `unit9`
     begins_at_0 = finite.min(initial=1.0) == 0.0  # as years at school and visits to hospitals do, and no centres
     if column.has_fractions or (draft.is_number and (begins_at_0 or is_numbered)):
@@ -662,30 +655,27 @@ def find_later_measurements(table: Table) -> dict[str, str]:
     chance. Changes, as `Δ bdi` with `bdi.pre`, are outcomes too.
     """
     base, after, change = (table.listed[f"baseline.{key}"] for key in ("words", "later", "change"))
-    starts, plain = dict[tuple[str, ...], tuple[DraftedColumn, list[str]]](), dict[tuple[str, ...], DraftedColumn]()
-    called = list[tuple[DraftedColumn, tuple[str, ...], list[str]]]()
+    starts = dict[tuple[tuple[str, ...], bool], tuple[DraftedColumn, set[str]]]()
+    rises = defaultdict[tuple[str, ...], dict[str, bool]](dict)  # of pairs with the same ends of names
+    called = list[tuple[DraftedColumn, tuple[str, ...], set[str]]]()
     for item in table.drafted:
         words = item.column.words
-        prefix = next((prefix for prefix in ("pre", "post") if words and words[0].startswith(prefix)), "")
-        if prefix and words[0] not in base | after and len(words[0]) >= len(prefix) + 2:  # `prewt` is pre and wt
-            words = [prefix, words[0].removeprefix(prefix), *words[1:]]
-        end = [word for word in words if word.isdigit() or word in base | after | change]
+        prefixed = re.fullmatch("(pre|post)(..+)", words[0]) if words and words[0] not in base | after else None
+        words = [*prefixed.groups(), *words[1:]] if prefixed else words  # `prewt` is pre and wt
+        end = {word for word in words if word.isdigit() or word in base | after | change}
         stem = tuple(word for word in words if word not in end)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
-        if stem and change.isdisjoint(end) and (is_visit_0 or not base.isdisjoint(words)):
-            starts.setdefault(stem, (item, end))
-        elif not end:
-            plain[stem] = item
+        is_start = change.isdisjoint(end) and (is_visit_0 or not base.isdisjoint(end))
+        if stem and (is_start or not end):
+            starts.setdefault((stem, is_start), (item, end))
         elif stem:
             called.append((item, stem, end))
-    rises = defaultdict[tuple[str, ...], dict[str, bool]](dict)  # of pairs with the same ends of names
     for item, stem, end in called:
-        start, start_end = starts.get(stem, (None, []))
-        if start is None and not after.isdisjoint(end) and any(map(str.isdigit, end)):
-            start = plain.get(stem)
+        is_numbered = not after.isdisjoint(end) and any(map(str.isdigit, end))
+        start, of_start = starts.get((stem, True)) or starts.get((stem, not is_numbered)) or (None, set())
         if start is not None:
             table.baselines.add(start.column.name)
-            ends = (*sorted({*start_end} - {*end}), "to", *sorted({*end} - {*start_end}))  # 0 to 1 of `x T0` and `x T1`
+            ends = (*sorted(of_start - end), "to", *sorted(end - of_start))  # "0 to 1" of `IL 6 T0` and `IL 6 T1`
             rises[ends][item.column.name] = not change.isdisjoint(end) or rise_together(start, item)
     often = (names for names in rises.values() if sum(names.values()) >= _LIMITS.often_rising * len(names))
     return {name: "outcome" for names in often for name in names}
@@ -765,6 +755,7 @@ RULES: tuple[Rule, ...] = (
     find_by_words("visit", "time", lambda draft: not draft.is_count_from_0),  # of visits to a doctor
     take_from(find_events_next_to_times, "a time and the event next to it, by their values"),
     places,
+    find_by_words("country", "site", lambda draft: draft.feature.traits.is_nominal),
     measured_after_baseline,
     siblings,
     recorded_with,

@@ -30,8 +30,6 @@ SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5
-_FEWEST_IN_BLOCK = 5  # fewer rows are the visits of one subject
-_DENSE = 0.8
 
 
 @dataclass(frozen=True)
@@ -97,17 +95,16 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
 
 
 def _start_anew(numbers: Array) -> bool:
-    """Return whether numbers (N,) count from 1 in several blocks of rows: patients 1 to 8 and 1 to 11 of two studies.
+    """Return whether numbers (N,) rise from 1 in a few blocks of rows: patients 1 to 8 and 1 to 11 of two studies.
 
-    Few are left out. They end apart, as the numbers of the same subjects at several visits do not.
+    They end apart, as the numbers of the same subjects at several visits do not.
     """
-    begins = numbers == 1.0
-    starts = np.flatnonzero(begins)
-    is_counted = starts.size > 1 and begins[0] and bool(((np.diff(numbers) > 0.0) | begins[1:]).all())
-    if not is_counted or numbers.size < _FEWEST_IN_BLOCK * starts.size:
+    is_1 = numbers == 1.0
+    if not (is_1[0] and (is_1[1:] | (np.diff(numbers) > 0.0)).all()):
         return False
-    ends, sizes = numbers[np.append(starts[1:], numbers.size) - 1], np.diff(np.append(starts, numbers.size))
-    return bool((sizes >= _DENSE * ends).all() and ends.min() <= _DENSE * ends.max())
+    blocks = pd.Series(numbers).groupby(is_1.cumsum())
+    ends, are_dense = blocks.max(), blocks.size() >= _FILLED * blocks.max()
+    return bool(are_dense.all() and ends.min() <= _FILLED * ends.max() and len(ends) < ends.mean())
 
 
 def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
