@@ -236,6 +236,7 @@ def subjects_with_several_rows(draft: DraftedColumn, table: Table) -> Role | Non
     if not is_named and column.name not in table.crossed:
         return None
     if not is_named and is_place:
+        table.subjects = table.subjects or column
         return Role("site", "it names places or units, each with several rows")
     repeated = repeated_subjects(table.frame, column.name)
     if repeated is None:
