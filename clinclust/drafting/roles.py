@@ -632,7 +632,7 @@ def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
     """
     words, units = draft.column.words, table.listed["baseline.units"]
     is_timed = any(
-        two.strip("0").isdigit() and one in units for pair in pairwise(words) for one, two in (pair, pair[::-1])
+        number.strip("0").isdigit() and unit in units for pair in pairwise(words) for unit, number in (pair, pair[::-1])
     )
     is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
     if not is_timed or is_recalled:
