@@ -276,7 +276,7 @@ def _read_written(column: Column) -> Written | None:
     if np.isfinite(column.numbers).all():
         if not notation.are_thousands(column.texts):
             return Written(column.numbers, within)
-        # `1.305` beside 649 and 834 is in thousands, and so it may be where other columns have decimal commas.
+        # `1.305` next to 649 and 834 is in thousands, and so it may be where other columns have decimal commas.
         whole, pointed = (column.numbers[[("." in text) == has for text in column.texts]] for has in (False, True))
         goes_on = whole.size > 1 and whole.max() < 1000.0 and np.median(whole) > np.abs(pointed).max()
         if not (goes_on or column.has_decimal_commas):

@@ -546,7 +546,7 @@ class _Described(NamedTuple):
 def _compare(feature: Feature, scores: Array, labels: Labels, is_usual: Mask, tree: ClusterTree) -> dict[str, object]:
     """Return the row of one feature, from its observed values (n,) before any transform, and their clusters (n,).
 
-    Codes for missing values are told of first. Likelihoods are compared in the usual values, which are no outliers.
+    Codes for missing values are reported first. Likelihoods are compared in the usual values, which are no outliers.
     """
     row: dict[str, object] = dict.fromkeys(_COLUMNS) | {"feature": feature.column, "declared": in_words(feature)}
     row |= {"evidence": 0.0, "n_values": scores.size, "is_misfit": False}
