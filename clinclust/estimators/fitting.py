@@ -152,7 +152,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
     in_full = with_tree_tested(_searched(cohort, short, {}), cohort, plan, in_short=True)
     if in_full.tree_test_ is None or _n_parted(in_full) == 1:
         return fit
-    problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
+    problem = fitted_problem(in_full, cohort.problem, coarsening=1.0)
     distinct = in_full.tree_test_.parted_of(in_full.tree_)[in_full.tree_.labels]
     weights = resolution.implied_weights(problem, distinct[problem.cohort.order])
     implied = powers_of_blocks(problem.cohort.encoding.features, weights)
@@ -166,7 +166,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
 def with_tree_tested(fit: Fit, cohort: Prepared, plan: SearchPlan, *, in_short: bool = False) -> Fit:
     """Return a fit of a cohort with its tree tested: in short with the fewest draws, and without grades."""
     n_draws = FEWEST_DRAWS if in_short else N_DRAWS
-    tree, test = walk_tree(fit, cohort.frame, plan, n_draws, with_grades=not in_short)
+    tree, test = walk_tree(fit, cohort.problem, plan, n_draws, with_grades=not in_short)
     return replace(fit, tree_=tree, tree_test_=test)
 
 
@@ -175,7 +175,7 @@ def cut(fit: Fit, cohort: Prepared, plan: SearchPlan, settings: Settings, min_si
     fit = as_asked(fit, settings.n_clusters, min_size)
     if fit.n_clusters_ == 1 or not settings.calibrate:
         return fit
-    problem = fitted_problem(fit, cohort.frame, fit.coarsening_)
+    problem = fitted_problem(fit, cohort.problem, fit.coarsening_)
     order = problem.cohort.order
     places, averages = average_membership(problem, fit.cluster_labels_[order], plan)
     scores = np.log(np.maximum(fit.cluster_membership_, np.finfo(np.float64).tiny))
@@ -339,7 +339,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
-    selected = problem if included.all() else problem.with_features(included)
+    selected = problem.with_features(included)
     scores = joint.leave_one_out_scores(selected, selected.partition(labels))
     joins, evidence = settle.merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)

@@ -207,6 +207,8 @@ class Problem:
 
     def with_features(self, included: Mask) -> Problem:
         """Return the problem in which features that are not `included`, bool (D,), have one distribution for all."""
+        if included.all():
+            return self
         arrays, prior = self.cohort.arrays, self.model.prior
         together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
@@ -230,8 +232,12 @@ class Problem:
         for feature in encoding.features:
             stated = self.hyperparameters[feature.name]
             named[feature.name].update({name: stated[name] for name in feature.stated})
+        return self.with_hyperparameters(named)
+
+    def with_hyperparameters(self, named: Hyperparameters) -> Problem:
+        """Return the problem with other hyperparameters by feature and name."""
         # Users may pass hyperparameters by name back, so the flat array is computed from those numbers.
-        prior = flat_prior(encoding, named)
+        prior = flat_prior(self.cohort.encoding, named)
         cohort = self.cohort.with_prior(prior, self.model.powers)
         return replace(self, cohort=cohort, hyperparameters=named, model=self.model._replace(prior=prior))
 
