@@ -72,29 +72,41 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     def parts() -> Iterator[tuple[Labels, Array, Array, Array]]:
         """Yield clusters (n,), whether a subject is in each (n, K), values with 0 for missing, and which are seen."""
         for rows, chunk in chunks(arrays):
-            table, cluster = numeric_columns(chunk)[0], labels[rows]
-            seen = ~np.isnan(table)
-            is_in = (cluster[:, None] == np.arange(n_clusters)).astype(np.float64)
-            yield cluster, is_in, np.where(seen, table, 0.0), seen.astype(np.float64)
+            is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
+            yield labels[rows], is_in, *_values_and_seen(chunk)
 
     for _, is_in, values, seen in parts():
         sums += is_in.T @ values
         counts += is_in.T @ seen  # whole numbers, the same in any order
+        del values, seen  # else they would live while those of the next chunk are made
     means = sums / np.maximum(counts, 1.0)
     for cluster, is_in, values, seen in parts():
-        deviations += is_in.T @ ((values - means[cluster]) * seen) ** 2
+        values -= means[cluster]
+        values *= seen
+        deviations += is_in.T @ np.square(values, out=values)
+        del values, seen
     freedom = np.maximum(counts - 1.0, 0.0)
     scales = np.sqrt(np.divide(freedom, deviations, out=np.zeros_like(means), where=deviations > 0.0))
     for cluster, _, values, seen in parts():
-        residual = (values - means[cluster]) * scales[cluster] * seen
-        together += residual.T @ residual
-        squares += (residual**2).T @ seen
+        values -= means[cluster]
+        values *= scales[cluster]
+        values *= seen
+        together += values.T @ values
+        squares += np.square(values, out=values).T @ seen
         n_both += seen.T @ seen
+        del values, seen
     squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
     excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
     by_feature = _by_feature(excess, feature)
     np.fill_diagonal(by_feature, 0.0)
     return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
+
+
+def _values_and_seen(arrays: CohortArrays) -> tuple[Array, Array]:
+    values = numeric_columns(arrays)[0]
+    seen = ~np.isnan(values)
+    np.copyto(values, 0.0, where=~seen)
+    return values, seen.astype(np.float64)
 
 
 def _by_feature(between: Array, feature: Whole) -> Array:

@@ -30,18 +30,19 @@ def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     """Return codes of ordered levels, values and nominal indicators, (N, C), NaN = missing, and their features (C,)."""
     n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
     is_nominal = (arrays.kinds[:n_discrete, None] == _NOMINAL).any(axis=1)
-    ordered, unordered = np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
-    codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
-    if not unordered.size:
-        return np.hstack([np.where(codes > 0, codes, np.nan), arrays.values]), np.arange(n_discrete + n_continuous)
-    n_levels = np.diff(arrays.level_start)[unordered]
-    of_level = np.repeat(unordered, n_levels)
-    levels = [np.arange(arrays.level_start[feature], arrays.level_start[feature + 1]) for feature in unordered]
-    nominal = np.take(arrays.codes, of_level, axis=1)
-    indicators = nominal == np.concatenate([np.empty(0, dtype=np.int64), *levels])
-    columns = [np.where(codes > 0, codes, np.nan), arrays.values, np.where(nominal > 0, indicators, np.nan)]
-    owners = [ordered, np.arange(n_discrete, n_discrete + n_continuous), of_level]
-    return np.hstack(columns), np.concatenate(owners)
+    levels = np.arange(1, arrays.level_start[-1])
+    of_levels = np.repeat(np.arange(n_discrete), np.diff(arrays.level_start))
+    unordered = is_nominal[of_levels]
+    ordered, nominal = np.flatnonzero(~is_nominal), of_levels[unordered]
+    owners = np.concatenate([ordered, np.arange(n_discrete, n_discrete + n_continuous), nominal])
+    table = np.empty((arrays.codes.shape[0], owners.size))
+    codes, of_values = np.take(arrays.codes, ordered, axis=1), slice(ordered.size, ordered.size + n_continuous)
+    table[:, : ordered.size], table[:, of_values] = codes, arrays.values
+    np.copyto(table[:, : ordered.size], np.nan, where=codes == 0)
+    codes = np.take(arrays.codes, nominal, axis=1)
+    table[:, of_values.stop :] = codes == levels[unordered]
+    np.copyto(table[:, of_values.stop :], np.nan, where=codes == 0)
+    return table, owners
 
 
 def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
@@ -59,11 +60,12 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None)
     begin along it begin at different places.
     """
     table = numeric_columns(arrays)[0]
-    observed = ~np.isnan(table)
-    counts = np.maximum(observed.sum(axis=0), 1)
+    missing = np.isnan(table)
+    counts = np.maximum((~missing).sum(axis=0), 1)
     # Columns with mean 0 and one variance; a missing value counts as the mean of its column.
-    table = np.where(observed, table, 0.0)
-    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    np.copyto(table, 0.0, where=missing)
+    table -= table.sum(axis=0) / counts
+    np.copyto(table, 0.0, where=missing)
     table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
     if rng is not None:
         along: Array = np.asarray(rng.normal(size=table.shape[0]))
