@@ -26,7 +26,7 @@ from clinclust.engine.joint_estimates import resolution
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem import problem as joint
-from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
+from clinclust.engine.problem.encoding import ModelValues, canonical_order, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import ClusterTree, Problem
 from clinclust.engine.sampling.chains import average_membership, temperature
 from clinclust.engine.search import settle
@@ -510,7 +510,7 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     features = fit.clusters_.encoding.features
     if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
         in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
-        order = canonical_order(list(model_values(frame, in_schema).values()))
+        order = canonical_order(ModelValues(frame, in_schema))
         rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)

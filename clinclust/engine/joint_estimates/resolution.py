@@ -15,7 +15,7 @@ from scipy.special import betaln, gammaln, logsumexp, psi
 
 from clinclust.arrays import Array, Labels, Mask, Whole, graded, paired_moments, whole_ranks
 from clinclust.engine.joint_estimates import outlying as turns
-from clinclust.engine.kernels.moves import CohortArrays, clusters_without_subjects
+from clinclust.engine.kernels.moves import CohortArrays, Sums, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import (
     EncodedCohort,
@@ -69,7 +69,7 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     sums, counts, deviations = np.zeros((3, n_clusters, feature.size))
     together, squares, n_both = np.zeros((3, feature.size, feature.size))
 
-    def parts() -> Iterator[tuple[Labels, Array, Array, Array]]:
+    def parts() -> Iterator[tuple[Labels, Array, Array, Mask]]:
         """Yield clusters (n,), whether a subject is in each (n, K), values with 0 for missing, and which are seen."""
         for rows, chunk in chunks(arrays):
             is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
@@ -78,13 +78,13 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     for _, is_in, values, seen in parts():
         sums += is_in.T @ values
         counts += is_in.T @ seen  # whole numbers, the same in any order
-        del values, seen  # else they would live while those of the next chunk are made
+        del values  # else it would live while that of the next chunk is made
     means = sums / np.maximum(counts, 1.0)
     for cluster, is_in, values, seen in parts():
         values -= means[cluster]
         values *= seen
         deviations += is_in.T @ np.square(values, out=values)
-        del values, seen
+        del values
     freedom = np.maximum(counts - 1.0, 0.0)
     scales = np.sqrt(np.divide(freedom, deviations, out=np.zeros_like(means), where=deviations > 0.0))
     for cluster, _, values, seen in parts():
@@ -93,8 +93,9 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
         values *= seen
         together += values.T @ values
         squares += np.square(values, out=values).T @ seen
-        n_both += seen.T @ seen
-        del values, seen
+        np.copyto(values, seen)
+        n_both += values.T @ values
+        del values
     squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
     excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
     by_feature = _by_feature(excess, feature)
@@ -102,11 +103,11 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
 
 
-def _values_and_seen(arrays: CohortArrays) -> tuple[Array, Array]:
+def _values_and_seen(arrays: CohortArrays) -> tuple[Array, Mask]:
     values = numeric_columns(arrays)[0]
     seen = ~np.isnan(values)
     np.copyto(values, 0.0, where=~seen)
-    return values, seen.astype(np.float64)
+    return values, seen
 
 
 def _by_feature(between: Array, feature: Whole) -> Array:
@@ -285,7 +286,7 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     for first in range(0, n_features, _FEATURES_AT_ONCE):
         last = min(first + _FEATURES_AT_ONCE, n_features)
-        mine = (owners >= first) & (owners < last)
+        mine = slice(*np.searchsorted(owners, [first, last]))
         n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
         varying = np.minimum(own_variance, other_variance) > 1e-9
         squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
@@ -470,14 +471,8 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
-    rows = settle.sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
-    budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
-    in_sample = replace(plan, patience=1, budget=budget, progress=progress)
-    part = problem.restricted_to(rows)
-    steps = resolution_steps(part, settle.search_starts(rows.size, in_sample.seeds), in_sample, of_path)
-    step = steps[chosen_step(steps)]
-    rng, share = np.random.default_rng(of_all), plan.outlying_share
-    at, chosen = problem.under(coarsening=step.coarsening), settle.unlike(step.restarts)
+    coarsening, chosen = _clusters_of_sample(problem, plan, of_rows, of_path)
+    at, rng, share = problem.under(coarsening=coarsening), np.random.default_rng(of_all), plan.outlying_share
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
@@ -496,13 +491,26 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
 
         carried: list[settle.SweepResult] = []
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
-            for restart in chosen:
+            for _, sampled in chosen:
                 if not carried or not plan.budget.used_up():
-                    sampled = step.problem.partition(restart.labels).sums
                     carried.append(turns.search_partitions(cohort, sampled, plan, rng, pool))
                     advance()
         best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
-        return followed(step_at(f"sample: {chosen[best].start}", carried[best]), plan, search_at)
+        return followed(step_at(f"sample: {chosen[best][0]}", carried[best]), plan, search_at)
+
+
+def _clusters_of_sample(
+    problem: Problem, plan: SearchPlan, of_rows: np.random.SeedSequence, of_path: np.random.SeedSequence
+) -> tuple[float, list[tuple[str, Sums]]]:
+    """Search in a sample as the plan says; return the coarsening, and starts and sums of the best partitions."""
+    rows = settle.sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
+    budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
+    in_sample = replace(plan, patience=1, budget=budget, progress=progress)
+    starts = settle.search_starts(rows.size, in_sample.seeds)
+    steps = resolution_steps(problem.restricted_to(rows), starts, in_sample, of_path)
+    step = steps[chosen_step(steps)]
+    chosen = settle.unlike(step.restarts)
+    return step.coarsening, [(restart.start, step.problem.partition(restart.labels).sums) for restart in chosen]
 
 
 # Alternation of search and estimation: the partition given the concentration, then the concentration given it.

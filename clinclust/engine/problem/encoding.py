@@ -166,6 +166,7 @@ def powers_of_blocks(features: Sequence[Feature], powers: Array) -> dict[str, fl
 # Discrete values become row numbers of a table of log predictives, continuous ones standardised floats. Subjects are
 # sorted by their values, so that the order of the rows of the table does not change the result.
 
+_SUBJECTS_AT_ONCE = 4096
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -212,7 +213,7 @@ class Encoding:
         values: Mapping[str, Array],
         stated: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> Encoding:
-        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`."""
+        """Sort features by their likelihood and compute the centre and scale of each column of `ModelValues`."""
         n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
         ordered = most_complete_first(in_encoded_order(features), n_missing, stated)
         standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
@@ -229,17 +230,12 @@ class Encoding:
         return self.theta(feature, prior), statistics[..., first:stop]
 
     def encode(
-        self,
-        values: dict[str, Array],
-        prior: Array,
-        order: Whole | None = None,
-        levels_of_all: Mapping[str, Array] = MappingProxyType({}),
+        self, values: Mapping[str, Array], prior: Array, levels_of_all: Mapping[str, Array] = MappingProxyType({})
     ) -> tuple[CohortArrays, float]:
-        """Return columns of `model_values` as arrays, and the log base measure (`EncodedCohort`).
+        """Return columns of `ModelValues` as arrays, and the log base measure (`EncodedCohort`).
 
-        Each column is removed from `values` when it has been encoded, to save memory. `prior` (H,) is on the encoded
-        scale; base measures may depend on it. `order` (N,) is applied to discrete columns; continuous ones must already
-        have it. `levels_of_all` are the levels of discrete features of which these subjects may have some only.
+        `prior` (H,) is on the encoded scale; base measures may depend on it. `levels_of_all` are the levels of discrete
+        features of which these subjects may have some only.
         """
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
@@ -250,7 +246,7 @@ class Encoding:
         level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
         log_base = 0.0
         for index, (feature, likelihood) in enumerate(zip(self.features, likelihoods, strict=True)):
-            column, theta = values.pop(feature.name), self.theta(index, prior)
+            column, theta = values[feature.name], self.theta(index, prior)
             levels = levels_of_all.get(feature.name)
             levels = likelihood.levels(column) if levels is None else levels
             if levels is None:
@@ -262,8 +258,7 @@ class Encoding:
                 log_base += float(likelihood.log_base_measure(column, theta).sum())
                 encoded_values[:, index - n_table] = likelihood.encoded(column)
                 continue
-            rows = rows_of(column, levels, level_start[-1])
-            codes[:, index] = rows if order is None else rows[order]
+            codes[:, index] = rows = rows_of(column, levels, level_start[-1])
             level_start.append(level_start[-1] + levels.size)
             level_values.append(levels)
             # A likelihood that counts its levels has L statistics of L levels, which no kernel reads from here.
@@ -293,7 +288,8 @@ class Encoding:
         n_table = arrays.codes.shape[1]
         logs = np.log(self.scales[n_table:])
         logs = logs if powers is None else powers[n_table:] * logs
-        return np.asarray(-np.where(np.isnan(arrays.values), 0.0, logs).sum(axis=1))
+        some = np.array_split(arrays.values, 1 + arrays.values.shape[0] // _SUBJECTS_AT_ONCE)
+        return -np.concatenate([np.where(np.isnan(values), 0.0, logs).sum(axis=1) for values in some])
 
 
 @dataclass(frozen=True)
@@ -368,12 +364,31 @@ class EncodedCohort:
         return back
 
 
+class ModelValues(Mapping[str, Array]):
+    """The value x of the model for each feature of a validated frame: float64 (N,), NaN = missing, in an order of rows.
+
+    Each column is computed whenever it is read, so that a large cohort is never in memory as all of them.
+    """
+
+    def __init__(self, frame: pd.DataFrame, features: Iterable[Feature], order: Whole | slice = slice(None)) -> None:
+        self._frame, self._order = frame, order
+        self._features = {feature.name: feature for feature in features}
+
+    def __getitem__(self, name: str) -> Array:
+        feature = self._features[name]
+        values = feature.transformed(self._frame[feature.column])[self._order]
+        return values - feature.lowest + 0.0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._features)
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
-    """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing."""
-    return {
-        feature.name: np.ascontiguousarray(feature.transformed(frame[feature.column]) - feature.lowest + 0.0)
-        for feature in features
-    }
+    """Return the columns of `ModelValues`, all in memory."""
+    return dict(ModelValues(frame, features))
 
 
 def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
@@ -397,10 +412,14 @@ def rows_of(column: Array, levels: Array, first: int) -> Codes:
     return rows
 
 
-def canonical_order(columns: Sequence[Array]) -> Whole:
+def canonical_order(values: ModelValues) -> Whole:
     """Return the order of rows by a hash of their values, int64 (N,); only equal rows keep the order of the table."""
-    table = pd.DataFrame(dict(enumerate(columns)), copy=False)
-    return np.argsort(pd.util.hash_pandas_object(table, index=False).to_numpy(), kind="stable")
+    # That of `pd.util.hash_pandas_object`, which needs all columns at once.
+    hashes, factor = np.array([0x345678], dtype=np.uint64), 1_000_003
+    for n_ahead, column in zip(range(len(values), 0, -1), values.values(), strict=True):
+        hashes = (hashes ^ pd.util.hash_array(column)) * np.uint64(factor)
+        factor += 82_520 + 2 * n_ahead
+    return np.argsort(hashes + np.uint64(97_531), kind="stable")
 
 
 def starts(lengths: Sequence[int] | Whole) -> Whole:

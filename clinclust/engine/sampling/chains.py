@@ -350,8 +350,9 @@ def average_membership(problem: Problem, labels: Labels, plan: SearchPlan) -> tu
             places = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
             problem, averages = problem.restricted_to(places), averages[places]
         clusters, labels = np.unique(labels[places], return_inverse=True)  # the sample may lack a small one
-        matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, plan)]
-        averages[:, clusters] = np.mean(matched, axis=0)
+        for draw in _draws(problem, labels, rng, plan):
+            averages[:, clusters] += _match_clusters(*draw, labels)
+        averages /= _SWEEPS // _EVERY
         plan.memory[key] = places, averages
     places, averages = plan.memory[key]
     return places, averages

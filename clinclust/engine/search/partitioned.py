@@ -429,8 +429,9 @@ class Partitioned:
         n_clusters, least = self.n_clusters, minimum_gain(self.problem)
         tables = self.problem.of_subjects(self.problem.cohort.arrays)
 
-        def find_division(some: Sequence[Handle], seeded: np.random.Generator) -> Sums | None:
+        def find_division(some: list[Handle], seeded: np.random.Generator) -> Sums | None:
             among = tables.of_subjects(together(self.place.results(some)))
+            some.clear()  # else they would live until the cluster is divided
             gain, division = resettle(among, seeded, cancelled)
             return among.partition(division).sums if gain > least else None
 
