@@ -109,7 +109,8 @@ class PairTests:
         self.coarsened, self.search_plan = self.problem.under(coarsening=fit.coarsening_), plan
         self.plan, self.seed = draws, plan.seed
         self.discrete, self.nominal = nodes.is_discrete(self.problem.cohort), are_nominal(self.problem.cohort)
-        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
+        # Scores are whole steps, of which half of the digits hold all.
+        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete).astype(np.float32)
         self.known: dict[tuple[str, frozenset[Side]], Any] = {}  # of two groups, by the method
 
     @_once
@@ -117,7 +118,8 @@ class PairTests:
         """Return how far apart two groups are where a gap between them is looked for (`distance_between`)."""
         rng = np.random.default_rng(_AXIS)
         node = self.node(first, second).sample(nodes.MANY, rng)
-        columns = nodes.find_telling_scores(self.scores[node.members], self.discrete, self.nominal, node.halves)
+        scores = self.scores[node.members].astype(np.float64)
+        columns = nodes.find_telling_scores(scores, self.discrete, self.nominal, node.halves)
         return nodes.distance_between(columns, node.halves, rng)
 
     def node(self, first: Side, second: Side) -> nodes.Node:

@@ -70,18 +70,20 @@ def whole_columns(cohort: EncodedCohort) -> Array:
     The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
     feature have one column: a value at a point mass has the place of the point mass among the other values.
     """
-    columns, along = list[Array](), None
-    for column, is_nominal in encoded_columns(cohort.arrays):
+    of_parts, along = parts_of_columns(cohort), None
+    table = np.empty((cohort.n_subjects, len(of_parts)))
+    place_of = {first: place for place, (first, *_) in enumerate(of_parts)}
+    for feature, (column, is_nominal) in enumerate(encoded_columns(cohort.arrays)):
         if is_nominal:
             along = principal_axis(cohort.arrays) if along is None else along
             seen = ~np.isnan(column)
             _, level = np.unique(column[seen], return_inverse=True)
             position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
             column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
-        columns.append(column)
-    of_parts = parts_of_columns(cohort)
-    wholes = [_with_point_masses(cohort, *parts) if len(parts) > 1 else columns[parts[0]] for parts in of_parts]
-    return np.column_stack(wholes)
+        if feature in place_of:
+            parts = of_parts[place_of[feature]]
+            table[:, place_of[feature]] = _with_point_masses(cohort, *parts) if len(parts) > 1 else column
+    return table
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
@@ -107,17 +109,18 @@ def with_expectations(scores: Array, correlation: Array) -> Array:
     return conditional_draws(scores, correlation, np.zeros_like(scores))
 
 
-def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Array:
+def conditional_draws(scores: Array, correlation: Array, drawn: Array) -> Array:
     """Return scores (N, D) with draws where they are missing (NaN), given the observed ones; by N(0, R).
 
-    A draw y ~ N(0, R), made from independent normals (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and
-    Huijbregts 1978, *Mining Geostatistics*), with R_mo R_oo^-1 = -P_mm^-1 P_mo of the precisions P = R^-1.
+    A draw y ~ N(0, R) of `drawn`, (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and Huijbregts 1978, *Mining
+    Geostatistics*), in place, with R_mo R_oo^-1 = -P_mm^-1 P_mo of the precisions P = R^-1.
     """
     observed = ~np.isnan(scores)
     if observed.all():
         return scores
-    drawn, precision = with_correlation(normals, correlation), np.linalg.inv(correlation)
-    pull = np.einsum("ij,jk->ik", np.where(observed, scores - drawn, 0.0), precision)
+    precision, off = np.linalg.inv(correlation), scores - drawn
+    np.copyto(off, 0.0, where=~observed)
+    pull = np.einsum("ij,jk->ik", off, precision)
     n_missing = (~observed).sum(axis=1)
     for number in range(1, n_missing.max() + 1):  # subjects who lack as many features are solved together
         subjects, at_once = np.flatnonzero(n_missing == number), 1 + _LARGEST_STACK // number**2
@@ -126,7 +129,8 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
             absent = np.nonzero(~observed[rows])[1].reshape(-1, number)
             stack, at = precision[absent[:, :, None], absent[:, None, :]], (rows[:, None], absent)
             drawn[at] -= np.linalg.solve(stack, pull[at][:, :, None])[:, :, 0]
-    return np.where(observed, scores, drawn)
+    np.copyto(drawn, scores, where=observed)
+    return drawn
 
 
 def reliable_correlations(scores: Array) -> Array:
@@ -493,7 +497,8 @@ def drawn_within_levels(scores: Array, latent: Array, correlation: Array, rng: n
 def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
     """Return the population of any shape of the subjects of a straight one."""
     scores = straight.scores / SCORE_STEPS
-    scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), scores.shape[1], rng))
+    normals = standard_normals(len(scores), scores.shape[1], rng)
+    scores = conditional_draws(scores, straight.correlation, with_correlation(normals, straight.correlation))
     scores = drawn_within_levels(straight.scores, scores, straight.correlation, rng)
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
