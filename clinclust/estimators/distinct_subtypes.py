@@ -109,8 +109,7 @@ class PairTests:
         self.coarsened, self.search_plan = self.problem.under(coarsening=fit.coarsening_), plan
         self.plan, self.seed = draws, plan.seed
         self.discrete, self.nominal = nodes.is_discrete(self.problem.cohort), are_nominal(self.problem.cohort)
-        # Scores are whole steps, of which half of the digits hold all.
-        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete).astype(np.float32)
+        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete).astype(np.float32)  # whole steps
         self.known: dict[tuple[str, frozenset[Side]], Any] = {}  # of two groups, by the method
 
     @_once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import getdoc, signature
 from numbers import Real
@@ -496,10 +496,10 @@ def fitted_problem(fit: Fit, cohort: pd.DataFrame | Problem, coarsening: float) 
     `cohort` is the table of the fit or, if it is encoded already, a problem of all its values.
     """
     if isinstance(cohort, pd.DataFrame):
-        problem = pose(cohort, fit.schema_, fit.hyperparameters_, fit.concentration_)
-    else:
-        problem = cohort.with_hyperparameters(fit.hyperparameters_).under(concentration=fit.concentration_)
-    problem = problem.under(coarsening=coarsening).with_powers(fit.clusters_.model.powers)
+        cohort = pose(cohort, fit.schema_, fit.hyperparameters_, fit.concentration_)
+    model = fit.clusters_.model._replace(coarsening=coarsening)
+    encoded = cohort.with_powers(model.powers).cohort.with_prior(model.prior, model.powers)
+    problem = replace(cohort, cohort=encoded, hyperparameters=fit.hyperparameters_, model=model)
     features = problem.cohort.encoding.features
     if fit.outlying_share_ > 0.0:
         outlying = fit.outliers_[:, fit.schema_.places(features)][problem.cohort.order]

@@ -16,7 +16,7 @@ from clinclust.engine.kernels.compiled import Number
 from clinclust.engine.kernels.modes import dip
 from clinclust.engine.kernels.moves import relabel
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
+from clinclust.engine.problem.encoding import EncodedCohort, encoded_table, nominal_features, principal_axis
 from clinclust.engine.problem.problem import Problem
 from clinclust.schema.feature import pairs_of_parts
 
@@ -60,8 +60,7 @@ def parts_of_columns(cohort: EncodedCohort) -> list[tuple[int, ...]]:
 
 def are_nominal(cohort: EncodedCohort) -> NDArray[np.bool_]:
     """Return whether each of the `whole_columns` is nominal, (D,)."""
-    nominal = [is_nominal for _, is_nominal in encoded_columns(cohort.arrays)]
-    return np.array([nominal[first] for first, *_ in parts_of_columns(cohort)], dtype=np.bool_)
+    return nominal_features(cohort.arrays)[[first for first, *_ in parts_of_columns(cohort)]]
 
 
 def whole_columns(cohort: EncodedCohort) -> Array:
@@ -70,20 +69,18 @@ def whole_columns(cohort: EncodedCohort) -> Array:
     The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
     feature have one column: a value at a point mass has the place of the point mass among the other values.
     """
-    of_parts, along = parts_of_columns(cohort), None
-    table = np.empty((cohort.n_subjects, len(of_parts)))
-    place_of = {first: place for place, (first, *_) in enumerate(of_parts)}
-    for feature, (column, is_nominal) in enumerate(encoded_columns(cohort.arrays)):
-        if is_nominal:
-            along = principal_axis(cohort.arrays) if along is None else along
-            seen = ~np.isnan(column)
-            _, level = np.unique(column[seen], return_inverse=True)
-            position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
-            column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
-        if feature in place_of:
-            parts = of_parts[place_of[feature]]
-            table[:, place_of[feature]] = _with_point_masses(cohort, *parts) if len(parts) > 1 else column
-    return table
+    table, nominal = encoded_table(cohort.arrays), np.flatnonzero(nominal_features(cohort.arrays))
+    along = principal_axis(cohort.arrays) if nominal.size else np.empty(0)
+    for feature in nominal:
+        column = table[:, feature]
+        seen = ~np.isnan(column)
+        _, level = np.unique(column[seen], return_inverse=True)
+        position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
+        column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+    pairs = pairs_of_parts(cohort.encoding.features)
+    for first, second in pairs:
+        table[:, first] = _with_point_masses(cohort, first, second)
+    return np.take(table, [first for first, *_ in parts_of_columns(cohort)], axis=1) if pairs else table
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
@@ -268,13 +265,6 @@ class NominalColumn:
     share: float
     """What the other column tells of this one, as a share of its entropy."""
 
-    @classmethod
-    def read(cls, place: int, parent: int, column: Array, groups: Whole, share: float) -> NominalColumn:
-        """Return the column at a place, given the groups of its parent."""
-        ordered = np.lexsort((column, groups))
-        ordered = ordered[(groups[ordered] >= 0) & ~np.isnan(column[ordered])]
-        return cls(place, parent, groups, ordered, np.searchsorted(groups[ordered], np.arange(groups.max() + 2)), share)
-
     def choose(self, shares: Array, chosen: Whole) -> None:
         """Replace the subjects chosen for the column by those at these shares (N,) of their group, in place."""
         if not self.ordered.size:
@@ -307,7 +297,10 @@ def nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn
         ready = [place for place in places if place not in waiting]
         place, parent = max(product(waiting, ready), key=shared.__getitem__)
         share = shared[place, parent] / max(shared[place, place], 1e-12)
-        columns.append(NominalColumn.read(place, parent, wholes[place], groups[parent], share))
+        ordered = np.lexsort((wholes[place], groups[parent]))
+        ordered = ordered[(groups[parent][ordered] >= 0) & ~np.isnan(wholes[place][ordered])]
+        ends = np.searchsorted(groups[parent][ordered], np.arange(groups[parent].max() + 2))
+        columns.append(NominalColumn(place, parent, groups[parent], ordered, ends, share))
         waiting.remove(place)
     return tuple(columns)
 

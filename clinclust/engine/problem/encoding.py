@@ -28,29 +28,27 @@ _MANY_COLUMNS = 500  # number of columns above which an eigenvector is found by 
 
 def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     """Return codes of ordered levels, values and nominal indicators, (N, C), NaN = missing, and their features (C,)."""
-    n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
-    is_nominal = (arrays.kinds[:n_discrete, None] == _NOMINAL).any(axis=1)
-    levels = np.arange(1, arrays.level_start[-1])
-    of_levels = np.repeat(np.arange(n_discrete), np.diff(arrays.level_start))
-    unordered = is_nominal[of_levels]
-    ordered, nominal = np.flatnonzero(~is_nominal), of_levels[unordered]
-    owners = np.concatenate([ordered, np.arange(n_discrete, n_discrete + n_continuous), nominal])
-    table = np.empty((arrays.codes.shape[0], owners.size))
-    codes, of_values = np.take(arrays.codes, ordered, axis=1), slice(ordered.size, ordered.size + n_continuous)
-    table[:, : ordered.size], table[:, of_values] = codes, arrays.values
-    np.copyto(table[:, : ordered.size], np.nan, where=codes == 0)
-    codes = np.take(arrays.codes, nominal, axis=1)
-    table[:, of_values.stop :] = codes == levels[unordered]
-    np.copyto(table[:, of_values.stop :], np.nan, where=codes == 0)
-    return table, owners
+    table, nominal = encoded_table(arrays), nominal_features(arrays)
+    if not nominal.any():
+        return table, np.arange(nominal.size)
+    of_levels = np.repeat(np.arange(arrays.codes.shape[1]), np.diff(arrays.level_start))
+    ordered, levels = np.flatnonzero(~nominal), 1 + np.flatnonzero(nominal[of_levels])
+    owners = of_levels[levels - 1]
+    codes = np.take(arrays.codes, owners, axis=1)
+    indicators = np.where(codes > 0, codes == levels, np.nan)
+    return np.hstack([np.take(table, ordered, axis=1), indicators]), np.concatenate([ordered, owners])
 
 
-def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
-    """Yield the encoded values of each feature, float64 (N,), NaN = missing, and whether the feature is nominal."""
-    for code, kind in zip(arrays.codes.T, arrays.kinds, strict=False):
-        yield np.where(code > 0, code, np.nan), kind in _NOMINAL
-    for column in arrays.values.T:
-        yield column, False
+def encoded_table(arrays: CohortArrays) -> Array:
+    """Return the encoded values of all features, float64 (N, D), NaN = missing."""
+    table = np.hstack([arrays.codes, arrays.values])
+    np.copyto(table[:, : arrays.codes.shape[1]], np.nan, where=arrays.codes == 0)
+    return table
+
+
+def nominal_features(arrays: CohortArrays) -> Mask:
+    """Return whether each feature is nominal, bool (D,)."""
+    return np.asarray((arrays.kinds[:, None] == _NOMINAL).any(axis=1))
 
 
 def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
@@ -327,17 +325,16 @@ class EncodedCohort:
         level_start = 1 + starts(n_levels)
         # Rows of excluded features are removed, so that the row numbers of each kept feature decrease by a constant.
         shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
-        codes = arrays.codes[:, tabled]
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
         features = tuple(self.encoding.features[d] for d in indices)
         encoding = Encoding(features, self.encoding.centres[indices], self.encoding.scales[indices])
         kept_arrays = CohortArrays(
-            codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
-            values=np.ascontiguousarray(arrays.values[:, valued]),
+            codes=np.maximum(np.take(arrays.codes, tabled, axis=1) - shift, 0),
+            values=np.take(arrays.values, valued, axis=1),
             kinds=arrays.kinds[indices],
             level_start=level_start,
             level_values=arrays.level_values[rows],
-            level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
+            level_statistics=arrays.level_statistics[rows],
             level_log_base=arrays.level_log_base[rows],
             statistic_start=encoding.statistic_start,
             prior_start=encoding.prior_start,

@@ -232,12 +232,8 @@ class Problem:
         for feature in encoding.features:
             stated = self.hyperparameters[feature.name]
             named[feature.name].update({name: stated[name] for name in feature.stated})
-        return self.with_hyperparameters(named)
-
-    def with_hyperparameters(self, named: Hyperparameters) -> Problem:
-        """Return the problem with other hyperparameters by feature and name."""
         # Users may pass hyperparameters by name back, so the flat array is computed from those numbers.
-        prior = flat_prior(self.cohort.encoding, named)
+        prior = flat_prior(encoding, named)
         cohort = self.cohort.with_prior(prior, self.model.powers)
         return replace(self, cohort=cohort, hyperparameters=named, model=self.model._replace(prior=prior))
 

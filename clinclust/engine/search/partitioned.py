@@ -376,14 +376,11 @@ class Partitioned:
 
     def gathered(self) -> tuple[Labels, Mask]:
         """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
-
-        def with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
-            outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
-            outlying.flat[aside] = True
-            return labels.astype(np.int64), outlying
-
-        of_shards = self.place.results(self.each(with_mask, lists=self.lists))
-        labels, outlying = map(np.concatenate, zip(*of_shards, strict=True))
+        of_shards = self.place.results(self.each(lambda _, labels, aside: (labels, aside), lists=self.lists))
+        labels = np.concatenate([labels for labels, _ in of_shards]).astype(np.int64)
+        outlying = np.zeros((labels.size, self.problem.model.powers.size), dtype=np.bool_)
+        for place, (_, aside) in enumerate(of_shards):
+            outlying.flat[CHUNK * outlying.shape[1] * place + aside] = True
         return labels, outlying
 
     def scan(self, minimum_gain: float) -> ScanResult:
