@@ -509,8 +509,7 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     rows: Labels | slice = slice(None)
     features = fit.clusters_.encoding.features
     if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
-        in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
-        order = canonical_order(ModelValues(frame, in_schema))
+        order = canonical_order(ModelValues(frame, sorted(features, key=fit.schema_.clustered_parts.index)))
         rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)

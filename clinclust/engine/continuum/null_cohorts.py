@@ -88,8 +88,7 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
     arrays, encoding, n_table = cohort.arrays, cohort.encoding, cohort.arrays.codes.shape[1]
     codes = arrays.codes[:, first]
     if second < n_table:
-        others = arrays.level_values[arrays.codes[:, second]]
-        others = np.where(arrays.codes[:, second] > 0, others, np.nan)
+        others = np.where(arrays.codes[:, second] > 0, arrays.level_values[arrays.codes[:, second]], np.nan)
     else:
         others = arrays.values[:, second - n_table]
     with np.errstate(all="ignore"):

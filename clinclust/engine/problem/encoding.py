@@ -164,7 +164,6 @@ def powers_of_blocks(features: Sequence[Feature], powers: Array) -> dict[str, fl
 # Discrete values become row numbers of a table of log predictives, continuous ones standardised floats. Subjects are
 # sorted by their values, so that the order of the rows of the table does not change the result.
 
-_SUBJECTS_AT_ONCE = 4096
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -206,10 +205,7 @@ class Encoding:
 
     @classmethod
     def of(
-        cls,
-        features: tuple[Feature, ...],
-        values: Mapping[str, Array],
-        stated: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+        cls, features: tuple[Feature, ...], values: Mapping[str, Array], stated: Mapping[str, Mapping[str, Any]]
     ) -> Encoding:
         """Sort features by their likelihood and compute the centre and scale of each column of `ModelValues`."""
         n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
@@ -245,8 +241,7 @@ class Encoding:
         log_base = 0.0
         for index, (feature, likelihood) in enumerate(zip(self.features, likelihoods, strict=True)):
             column, theta = values[feature.name], self.theta(index, prior)
-            levels = levels_of_all.get(feature.name)
-            levels = likelihood.levels(column) if levels is None else levels
+            levels = levels_of_all[feature.name] if feature.name in levels_of_all else likelihood.levels(column)
             if levels is None:
                 if likelihood.n_before:
                     # Given features one of which is missing, the value has no distribution: it takes no part.
@@ -277,16 +272,14 @@ class Encoding:
             prior_start=self.prior_start,
         ), log_base
 
-    def log_jacobian(self, arrays: CohortArrays, powers: Array | None = None) -> Array:
+    def log_jacobian(self, arrays: CohortArrays, powers: Array | float = 1.0) -> Array:
         """Return the log Jacobian of the standardisation of each subject's observed values, float64 (N,).
 
         Added to the log density of the encoded values, it gives that on the scale of the columns; with powers of the
         features (D,), each term to its power.
         """
-        n_table = arrays.codes.shape[1]
-        logs = np.log(self.scales[n_table:])
-        logs = logs if powers is None else powers[n_table:] * logs
-        some = np.array_split(arrays.values, 1 + arrays.values.shape[0] // _SUBJECTS_AT_ONCE)
+        logs = (powers * np.log(self.scales))[arrays.codes.shape[1] :]
+        some = np.array_split(arrays.values, 1 + len(arrays.values) // 4096)  # to save memory
         return -np.concatenate([np.where(np.isnan(values), 0.0, logs).sum(axis=1) for values in some])
 
 

@@ -284,8 +284,7 @@ def pose(
     order = canonical_order(ModelValues(frame, features))
     # The last digits of sums of other than whole numbers depend on their order: all columns have the canonical one.
     values = ModelValues(frame, features, order)
-    continuous = [feature.name for feature in features if feature.traits.is_continuous]
-    spreads = {name: float(np.nanstd(values[name])) for name in continuous}
+    spreads = {part.name: float(np.nanstd(values[part.name])) for part in features if part.traits.is_continuous}
     if narrow := [f"{name} (standard deviation {sd:g})" for name, sd in spreads.items() if sd < _NARROWEST]:
         raise InputError(
             f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
@@ -431,18 +430,17 @@ class Clusters:
         | prior). Assignment to clusters needs `coarsened`, which multiplies ln p(x_d | cluster k) by the coarsening and
         the power of the feature, and divides the sum by the temperature; densities do not integrate to 1 then.
         """
-        n_subjects = next(iter(values.values())).size
         prior, statistics = self._shared()
         arrays, _ = self.encoding.encode(values, prior)
         partition = clusters_without_subjects(arrays, self.sizes, statistics)
         model = self.model._replace(prior=prior)
         model = model if coarsened else model.in_full()
-        scores = np.zeros((n_subjects, self.sizes.size + 1))
+        scores = np.zeros((arrays.codes.shape[0], self.sizes.size + 1))
         if self.outlying_share == 0.0:
             write_scores(arrays, model, partition, scores)
         else:
             # ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]
-            every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(n_subjects))
+            every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(len(scores)))
             for likelihood, exponent, logs in zip(self.encoding.likelihoods, model.exponents, every, strict=True):
                 is_missing, terms, share = np.isnan(logs), np.nan_to_num(logs), self.outlying_share
                 if not likelihood.is_chained:
