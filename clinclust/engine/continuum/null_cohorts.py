@@ -274,7 +274,7 @@ class NominalColumn:
         chosen[:, self.place] = np.where(sizes > 0, self.ordered[at], chosen[:, self.place])
 
 
-def nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn, ...]:
+def _nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn, ...]:
     """Return the nominal columns among these (D, N), each after the one whose groups it is drawn given.
 
     Columns of numbers are drawn before all of them; without any, the column that tells most of the others is.
@@ -383,7 +383,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     scores, ascending = normal_scores(table), np.argsort(table, axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(wanted)
-    nominal = nominal_columns(part.cohort, table.T)
+    nominal = _nominal_columns(part.cohort, table.T)
     population = OnePopulation(part, scores, ascending, columns, correlation, nominal)
     normals, filled = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng), np.nan_to_num(scores)
     for _ in range(_ROUNDS):

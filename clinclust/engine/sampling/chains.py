@@ -354,8 +354,8 @@ def average_membership(problem: Problem, labels: Labels, plan: SearchPlan) -> tu
             arguments = problem.cohort.arrays, problem.model, partition, order
             partition, _ = full_sweep(*arguments, most_clusters=clusters.size, uniforms=uniforms)
             if number >= _BEFORE and number % _EVERY == 0:
-                own = probabilities(leave_one_out_scores(problem, partition))
-                averages[:, clusters] += _match_clusters(partition.labels, own, labels)
+                given_others = probabilities(leave_one_out_scores(problem, partition))
+                averages[:, clusters] += _match_clusters(partition.labels, given_others, labels)
         averages /= _SWEEPS // _EVERY
         plan.memory[key] = places, averages
     places, averages = plan.memory[key]
