@@ -129,7 +129,7 @@ def stated_hyperparameters(
 
 # How much memory a search takes.
 
-_TABLES, _TABLES_OF_A_THREAD = 2.3, 0.6
+_TABLES, _TABLES_OF_A_THREAD = 2.5, 0.6
 """Simultaneous tables of the subjects by numeric columns, and how many more with each further thread."""
 _OF_A_CELL = 20
 """Bytes by subject and feature of the encoded cohort, of a copy without its outlying values, and of masks of these."""

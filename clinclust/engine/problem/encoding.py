@@ -35,8 +35,9 @@ def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     ordered, levels = np.flatnonzero(~nominal), 1 + np.flatnonzero(nominal[of_levels])
     owners = of_levels[levels - 1]
     codes = np.take(arrays.codes, owners, axis=1)
-    indicators = np.where(codes > 0, codes == levels, np.nan)
-    return np.hstack([np.take(table, ordered, axis=1), indicators]), np.concatenate([ordered, owners])
+    table = np.hstack([np.take(table, ordered, axis=1), codes == levels])
+    np.copyto(table[:, ordered.size :], np.nan, where=codes == 0)
+    return table, np.concatenate([ordered, owners])
 
 
 def encoded_table(arrays: CohortArrays) -> Array:
@@ -355,10 +356,7 @@ class EncodedCohort:
 
 
 class ModelValues(Mapping[str, Array]):
-    """The value x of the model for each feature of a validated frame: float64 (N,), NaN = missing, in an order of rows.
-
-    Each column is computed whenever it is read, so that a large cohort is never in memory as all of them.
-    """
+    """The columns of `model_values`, in an order of rows: each is computed when it is read, which saves memory."""
 
     def __init__(self, frame: pd.DataFrame, features: Iterable[Feature], order: Whole | slice = slice(None)) -> None:
         self._frame, self._order = frame, order
@@ -377,7 +375,7 @@ class ModelValues(Mapping[str, Array]):
 
 
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
-    """Return the columns of `ModelValues`, all in memory."""
+    """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing."""
     return dict(ModelValues(frame, features))
 
 
