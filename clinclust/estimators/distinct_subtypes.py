@@ -20,6 +20,7 @@ from clinclust.arrays import Labels, RandomState
 from clinclust.engine.continuum.null_cohorts import are_nominal
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.kernels.moves import new_partition
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.chains import average_membership
 from clinclust.engine.search.plan import SearchPlan, Threads, interruptible, n_threads
 from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
@@ -100,15 +101,15 @@ def _once(find: Callable[[PairTests, Side, Side], Found]) -> Callable[[PairTests
 
 
 class PairTests:
-    """Cached tests of two groups of clusters; `cohort` is as `cohort_of` returns it."""
+    """Cached tests of two groups of clusters; `cohort` is as in `fitted_problem`."""
 
-    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: SearchPlan, draws: nodes.DrawPlan) -> None:
+    def __init__(self, fit: Fit, cohort: pd.DataFrame | Problem, plan: SearchPlan, draws: nodes.DrawPlan) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
         self.coarsened, self.search_plan = self.problem.under(coarsening=fit.coarsening_), plan
         self.plan, self.seed = draws, plan.seed
         self.discrete, self.nominal = nodes.is_discrete(self.problem.cohort), are_nominal(self.problem.cohort)
-        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete)
+        self.scores = nodes.scores_on_own_scales(self.problem.cohort, self.discrete).astype(np.float32)  # whole steps
         self.known: dict[tuple[str, frozenset[Side]], Any] = {}  # of two groups, by the method
 
     @_once
@@ -116,7 +117,8 @@ class PairTests:
         """Return how far apart two groups are where a gap between them is looked for (`distance_between`)."""
         rng = np.random.default_rng(_AXIS)
         node = self.node(first, second).sample(nodes.MANY, rng)
-        columns = nodes.find_telling_scores(self.scores[node.members], self.discrete, self.nominal, node.halves)
+        scores = self.scores[node.members].astype(np.float64)
+        columns = nodes.find_telling_scores(scores, self.discrete, self.nominal, node.halves)
         return nodes.distance_between(columns, node.halves, rng)
 
     def node(self, first: Side, second: Side) -> nodes.Node:
@@ -223,7 +225,7 @@ def joined_groups(
 
 def walk_tree(
     fit: Fit,
-    cohort: pd.DataFrame,
+    cohort: pd.DataFrame | Problem,
     plan: SearchPlan,
     n_draws: int = N_DRAWS,
     significance_level: float = SIGNIFICANCE_LEVEL,
@@ -232,7 +234,7 @@ def walk_tree(
 ) -> tuple[SubtypeTree, TreeTest]:
     """Test the joins of a tree from its root; merge leaves that are one continuum, and walk the new tree once more.
 
-    `cohort` is as `cohort_of` returns it. The draws have the seed, threads and progress of a plan. With `with_grades`,
+    `cohort` is as in `fitted_problem`. The draws have the seed, threads and progress of a plan. With `with_grades`,
     accepted joins are also tested against one of any shape. Returns the tested tree and its test.
     """
     threads = Threads(n_threads(plan.n_jobs), plan.cancelled)
@@ -242,7 +244,7 @@ def walk_tree(
 
 
 def _tested(
-    fit: Fit, cohort: pd.DataFrame, plan: SearchPlan, draws: nodes.DrawPlan, *, with_grades: bool
+    fit: Fit, cohort: pd.DataFrame | Problem, plan: SearchPlan, draws: nodes.DrawPlan, *, with_grades: bool
 ) -> tuple[SubtypeTree, TreeTest]:
     tree = fit.tree_
     if not is_tested(tree):

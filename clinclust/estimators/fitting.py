@@ -28,7 +28,7 @@ from clinclust.engine.joint_estimates import resolution
 from clinclust.engine.joint_estimates.outlying import SearchResult, none_outlying, search_filling, search_with_outlying
 from clinclust.engine.kernels.compiled import announcing_compilation
 from clinclust.engine.problem import problem as joint
-from clinclust.engine.problem.encoding import canonical_order, model_values, powers_of_blocks, powers_of_features
+from clinclust.engine.problem.encoding import ModelValues, canonical_order, powers_of_blocks, powers_of_features
 from clinclust.engine.problem.problem import ClusterTree, Problem
 from clinclust.engine.sampling.chains import average_membership, temperature
 from clinclust.engine.search import settle
@@ -155,7 +155,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
     in_full = with_tree_tested(_searched(cohort, short, {}), cohort, plan, in_short=True)
     if in_full.tree_test_ is None or _n_parted(in_full) == 1:
         return fit
-    problem = fitted_problem(in_full, cohort.frame, coarsening=1.0)
+    problem = fitted_problem(in_full, cohort.problem, coarsening=1.0)
     distinct = in_full.tree_test_.parted_of(in_full.tree_)[in_full.tree_.labels]
     weights = resolution.implied_weights(problem, distinct[problem.cohort.order])
     implied = powers_of_blocks(problem.cohort.encoding.features, weights)
@@ -169,7 +169,7 @@ def fit_by(plan: SearchPlan, cohort: Prepared, *, is_tested: bool, in_short: boo
 def with_tree_tested(fit: Fit, cohort: Prepared, plan: SearchPlan, *, in_short: bool = False) -> Fit:
     """Return a fit of a cohort with its tree tested: in short with the fewest draws, and without grades."""
     n_draws = FEWEST_DRAWS if in_short else N_DRAWS
-    tree, test = walk_tree(fit, cohort.frame, plan, n_draws, with_grades=not in_short)
+    tree, test = walk_tree(fit, cohort.problem, plan, n_draws, with_grades=not in_short)
     return replace(fit, tree_=tree, tree_test_=test)
 
 
@@ -178,7 +178,7 @@ def cut(fit: Fit, cohort: Prepared, plan: SearchPlan, settings: Settings, min_si
     fit = as_asked(fit, settings.n_clusters, min_size)
     if fit.n_clusters_ == 1 or not settings.calibrate:
         return fit
-    problem = fitted_problem(fit, cohort.frame, fit.coarsening_)
+    problem = fitted_problem(fit, cohort.problem, fit.coarsening_)
     order = problem.cohort.order
     places, averages = average_membership(problem, fit.cluster_labels_[order], plan)
     scores = np.log(np.maximum(fit.cluster_membership_, np.finfo(np.float64).tiny))
@@ -320,7 +320,7 @@ def _cross_validated(
         for index, concentration in enumerate(CONCENTRATIONS):
             at_value = replace(fold_plan, progress=progress.within(f"concentration {concentration:g}"))
             result = _search_under(part, part_starts, at_value, concentration, at_default)
-            of_fold = result.problem, result.labels, problem.cohort, held_out
+            of_fold = result.problem, result.labels, problem.restricted_to(held_out).cohort
             densities[held_out, index] = resolution.held_out_log_density(*of_fold)
             n_clusters[index].append(int(result.labels.max()) + 1)
     means = densities.mean(axis=0).tolist()
@@ -342,7 +342,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
-    selected = problem if included.all() else problem.with_features(included)
+    selected = problem.with_features(included)
     scores = joint.leave_one_out_scores(selected, selected.partition(labels))
     joins, evidence = settle.merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
@@ -518,8 +518,7 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame) -> pd.DataFrame:
     rows: Labels | slice = slice(None)
     features = fit.clusters_.encoding.features
     if len(frame) > _MOST_SUBJECTS:  # rows that do not depend on the order of the table
-        in_schema = tuple(sorted(features, key=fit.schema_.clustered_parts.index))
-        order = canonical_order(list(model_values(frame, in_schema).values()))
+        order = canonical_order(ModelValues(frame, sorted(features, key=fit.schema_.clustered_parts.index)))
         rows = order[:: -(-len(frame) // _MOST_SUBJECTS)]
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)

@@ -129,13 +129,10 @@ def stated_hyperparameters(
 
 # How much memory a search takes.
 
-_TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
+_TABLES, _TABLES_OF_A_THREAD = 2.5, 0.6
 """Simultaneous tables of the subjects by numeric columns, and how many more with each further thread."""
-_TABLES_BESIDE, _TABLES_OF_SAMPLE, _OF_A_LEVEL = 4.6, 5.2, 3
-"""Such tables of a search that also finds the coarsening or outlying values, on one thread, without and with a sample
-first; and bytes by subject and level of its masks of all subjects after a sample."""
-_OF_A_CELL = 25
-"""Bytes by subject and feature of the encoded cohort, with the masks and copies of a search among all subjects."""
+_OF_A_CELL = 20
+"""Bytes by subject and feature of the encoded cohort, of a copy without its outlying values, and of masks of these."""
 _CLUSTER_TABLES, _CLUSTERS = 4, 128
 """Tables of the clusters by levels in one partition, and an upper number of clusters."""
 _NUMBER, _NAMED = 8, 5
@@ -146,16 +143,11 @@ _LARGE_SHARE, _LARGE_IF_UNKNOWN = 0.25, 4e9
 def needed_memory(problem: Problem, settings: Settings) -> float:
     """Return the approximate memory of the search in bytes, without the table itself."""
     arrays, threads = problem.cohort.arrays, n_threads(settings.n_jobs)
-    subjects = problem.cohort.n_subjects
-    cells = _OF_A_CELL * subjects * len(problem.cohort.encoding.features)
-    n_columns = len(problem.cohort.encoding.features) + int(_levels(problem).sum())
-    is_beside = settings.chooses_coarsening or settings.outlying_share
-    tables = _TABLES_BESIDE if is_beside else _TABLES
+    subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    cells, n_columns = _OF_A_CELL * subjects * n_features, n_features + int(_levels(problem).sum())
     if _begins_in_sample(subjects, settings):
-        if is_beside:
-            tables, cells = _TABLES_OF_SAMPLE, cells + _OF_A_LEVEL * subjects * n_columns
         subjects = min(subjects, N_DIVIDED * threads)
-    axes = (tables + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
+    axes = (_TABLES + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
     partitions = threads * _CLUSTER_TABLES * min(subjects, _CLUSTERS) * int(arrays.level_start[-1])
     return cells + _NUMBER * (axes + partitions)
 

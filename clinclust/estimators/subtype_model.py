@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import getdoc, signature
 from numbers import Real
@@ -490,20 +490,26 @@ def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
     return None
 
 
-def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
-    """Return the problem of a fit and its cohort at this coarsening: hyperparameters, weights, features, outliers."""
-    schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
-    problem = pose(frame, schema, stated, fit.concentration_, coarsening=coarsening, block_weights=powers)
+def fitted_problem(fit: Fit, cohort: pd.DataFrame | Problem, coarsening: float) -> Problem:
+    """Return the problem of a fit at this coarsening: hyperparameters, weights, features, outliers.
+
+    `cohort` is the table of the fit or, if it is encoded already, a problem of all its values.
+    """
+    if isinstance(cohort, pd.DataFrame):
+        cohort = pose(cohort, fit.schema_, fit.hyperparameters_, fit.concentration_)
+    model = fit.clusters_.model._replace(coarsening=coarsening)
+    encoded = cohort.with_powers(model.powers).cohort.with_prior(model.prior, model.powers)
+    problem = replace(cohort, cohort=encoded, hyperparameters=fit.hyperparameters_, model=model)
     features = problem.cohort.encoding.features
     if fit.outlying_share_ > 0.0:
-        outlying = fit.outliers_[:, schema.places(features)][problem.cohort.order]
+        outlying = fit.outliers_[:, fit.schema_.places(features)][problem.cohort.order]
         problem = without_outlying(problem, outlying, fit.outlying_share_)
     return with_selected(problem, np.array([fit.differs[feature.name] for feature in features], dtype=np.bool_))
 
 
 def with_selected(problem: Problem, included: Mask) -> Problem:
     """Return the problem with the selected features, bool (D,); all if no feature is."""
-    return problem if included.all() or not included.any() else problem.with_features(included)
+    return problem.with_features(included) if included.any() else problem
 
 
 # What papers on latent classes report of each number of subtypes; the test decides on other grounds.

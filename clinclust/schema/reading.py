@@ -229,6 +229,8 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
     absent = missing | np.logical_or.reduce(list(faults.values()))
     if feature.traits.is_whole and not feature.limit:
         return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
+    if column.dtype == np.float64 and np.array_equal(absent, np.isnan(numbers)):
+        return column.astype(np.float64), faults  # from pandas 3 on, both share their memory until one is changed
     return np.where(absent, np.nan, numbers), faults
 
 

@@ -134,9 +134,8 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         frame = frame.set_axis(schema.names, axis="columns")
     typed, readings = read_columns(schema, frame)
     failures = _failures_of_columns(schema, frame)
-    of_cells = [
-        failure for name, reading in readings.items() for failure in column_failures(schema[name], reading, typed.index)
-    ]
+    for name, reading in readings.items():
+        failures += column_failures(schema[name], reading, typed.index)
     ids = [feature.name for feature in schema.ids if feature.name in typed]
     keys = typed[ids]
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
@@ -144,8 +143,7 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
         repair = data("remarks")["schema"]["repeated"].format(id=ids[0])
         expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
-        of_cells.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
-    failures += of_cells
+        failures.append(_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair))
     if failures:
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))

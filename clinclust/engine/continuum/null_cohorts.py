@@ -16,7 +16,7 @@ from clinclust.engine.kernels.compiled import Number
 from clinclust.engine.kernels.modes import dip
 from clinclust.engine.kernels.moves import relabel
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
+from clinclust.engine.problem.encoding import EncodedCohort, encoded_table, nominal_features, principal_axis
 from clinclust.engine.problem.problem import Problem
 from clinclust.schema.feature import pairs_of_parts
 
@@ -60,8 +60,7 @@ def parts_of_columns(cohort: EncodedCohort) -> list[tuple[int, ...]]:
 
 def are_nominal(cohort: EncodedCohort) -> NDArray[np.bool_]:
     """Return whether each of the `whole_columns` is nominal, (D,)."""
-    nominal = [is_nominal for _, is_nominal in encoded_columns(cohort.arrays)]
-    return np.array([nominal[first] for first, *_ in parts_of_columns(cohort)], dtype=np.bool_)
+    return nominal_features(cohort.arrays)[[first for first, *_ in parts_of_columns(cohort)]]
 
 
 def whole_columns(cohort: EncodedCohort) -> Array:
@@ -70,18 +69,18 @@ def whole_columns(cohort: EncodedCohort) -> Array:
     The levels of a nominal feature are numbered by their mean position on the first principal axis. Both parts of a
     feature have one column: a value at a point mass has the place of the point mass among the other values.
     """
-    columns, along = list[Array](), None
-    for column, is_nominal in encoded_columns(cohort.arrays):
-        if is_nominal:
-            along = principal_axis(cohort.arrays) if along is None else along
-            seen = ~np.isnan(column)
-            _, level = np.unique(column[seen], return_inverse=True)
-            position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
-            column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
-        columns.append(column)
-    of_parts = parts_of_columns(cohort)
-    wholes = [_with_point_masses(cohort, *parts) if len(parts) > 1 else columns[parts[0]] for parts in of_parts]
-    return np.column_stack(wholes)
+    table, nominal = encoded_table(cohort.arrays), np.flatnonzero(nominal_features(cohort.arrays))
+    along = principal_axis(cohort.arrays) if nominal.size else np.empty(0)
+    for feature in nominal:
+        column = table[:, feature]
+        seen = ~np.isnan(column)
+        _, level = np.unique(column[seen], return_inverse=True)
+        position = np.bincount(level, along[seen]) / np.maximum(np.bincount(level), 1)
+        column[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+    pairs = pairs_of_parts(cohort.encoding.features)
+    for first, second in pairs:
+        table[:, first] = _with_point_masses(cohort, first, second)
+    return np.take(table, [first for first, *_ in parts_of_columns(cohort)], axis=1) if pairs else table
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
@@ -89,8 +88,7 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
     arrays, encoding, n_table = cohort.arrays, cohort.encoding, cohort.arrays.codes.shape[1]
     codes = arrays.codes[:, first]
     if second < n_table:
-        others = arrays.level_values[arrays.codes[:, second]]
-        others = np.where(arrays.codes[:, second] > 0, others, np.nan)
+        others = np.where(arrays.codes[:, second] > 0, arrays.level_values[arrays.codes[:, second]], np.nan)
     else:
         others = arrays.values[:, second - n_table]
     with np.errstate(all="ignore"):
@@ -107,17 +105,18 @@ def with_expectations(scores: Array, correlation: Array) -> Array:
     return conditional_draws(scores, correlation, np.zeros_like(scores))
 
 
-def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Array:
+def conditional_draws(scores: Array, correlation: Array, drawn: Array) -> Array:
     """Return scores (N, D) with draws where they are missing (NaN), given the observed ones; by N(0, R).
 
-    A draw y ~ N(0, R), made from independent normals (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and
-    Huijbregts 1978, *Mining Geostatistics*), with R_mo R_oo^-1 = -P_mm^-1 P_mo of the precisions P = R^-1.
+    A draw y ~ N(0, R) of `drawn`, (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and Huijbregts 1978, *Mining
+    Geostatistics*), in place, with R_mo R_oo^-1 = -P_mm^-1 P_mo of the precisions P = R^-1.
     """
     observed = ~np.isnan(scores)
     if observed.all():
         return scores
-    drawn, precision = with_correlation(normals, correlation), np.linalg.inv(correlation)
-    pull = np.einsum("ij,jk->ik", np.where(observed, scores - drawn, 0.0), precision)
+    precision, off = np.linalg.inv(correlation), scores - drawn
+    np.copyto(off, 0.0, where=~observed)
+    pull = np.einsum("ij,jk->ik", off, precision)
     n_missing = (~observed).sum(axis=1)
     for number in range(1, n_missing.max() + 1):  # subjects who lack as many features are solved together
         subjects, at_once = np.flatnonzero(n_missing == number), 1 + _LARGEST_STACK // number**2
@@ -126,7 +125,8 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
             absent = np.nonzero(~observed[rows])[1].reshape(-1, number)
             stack, at = precision[absent[:, :, None], absent[:, None, :]], (rows[:, None], absent)
             drawn[at] -= np.linalg.solve(stack, pull[at][:, :, None])[:, :, 0]
-    return np.where(observed, scores, drawn)
+    np.copyto(drawn, scores, where=observed)
+    return drawn
 
 
 def reliable_correlations(scores: Array) -> Array:
@@ -264,13 +264,6 @@ class NominalColumn:
     share: float
     """What the other column tells of this one, as a share of its entropy."""
 
-    @classmethod
-    def read(cls, place: int, parent: int, column: Array, groups: Whole, share: float) -> NominalColumn:
-        """Return the column at a place, given the groups of its parent."""
-        ordered = np.lexsort((column, groups))
-        ordered = ordered[(groups[ordered] >= 0) & ~np.isnan(column[ordered])]
-        return cls(place, parent, groups, ordered, np.searchsorted(groups[ordered], np.arange(groups.max() + 2)), share)
-
     def choose(self, shares: Array, chosen: Whole) -> None:
         """Replace the subjects chosen for the column by those at these shares (N,) of their group, in place."""
         if not self.ordered.size:
@@ -281,7 +274,7 @@ class NominalColumn:
         chosen[:, self.place] = np.where(sizes > 0, self.ordered[at], chosen[:, self.place])
 
 
-def nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn, ...]:
+def _nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn, ...]:
     """Return the nominal columns among these (D, N), each after the one whose groups it is drawn given.
 
     Columns of numbers are drawn before all of them; without any, the column that tells most of the others is.
@@ -303,7 +296,10 @@ def nominal_columns(cohort: EncodedCohort, wholes: Array) -> tuple[NominalColumn
         ready = [place for place in places if place not in waiting]
         place, parent = max(product(waiting, ready), key=shared.__getitem__)
         share = shared[place, parent] / max(shared[place, place], 1e-12)
-        columns.append(NominalColumn.read(place, parent, wholes[place], groups[parent], share))
+        ordered = np.lexsort((wholes[place], groups[parent]))
+        ordered = ordered[(groups[parent][ordered] >= 0) & ~np.isnan(wholes[place][ordered])]
+        ends = np.searchsorted(groups[parent][ordered], np.arange(groups[parent].max() + 2))
+        columns.append(NominalColumn(place, parent, groups[parent], ordered, ends, share))
         waiting.remove(place)
     return tuple(columns)
 
@@ -387,7 +383,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     scores, ascending = normal_scores(table), np.argsort(table, axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(wanted)
-    nominal = nominal_columns(part.cohort, table.T)
+    nominal = _nominal_columns(part.cohort, table.T)
     population = OnePopulation(part, scores, ascending, columns, correlation, nominal)
     normals, filled = standard_normals(DRAWS_OF_A_ROUND, scores.shape[1], rng), np.nan_to_num(scores)
     for _ in range(_ROUNDS):
@@ -493,7 +489,8 @@ def drawn_within_levels(scores: Array, latent: Array, correlation: Array, rng: n
 def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
     """Return the population of any shape of the subjects of a straight one."""
     scores = straight.scores / SCORE_STEPS
-    scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), scores.shape[1], rng))
+    normals = standard_normals(len(scores), scores.shape[1], rng)
+    scores = conditional_draws(scores, straight.correlation, with_correlation(normals, straight.correlation))
     scores = drawn_within_levels(straight.scores, scores, straight.correlation, rng)
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes

@@ -444,10 +444,10 @@ def with_information(scores: Array, halves: Labels) -> tuple[Array, Array]:
     spread = np.maximum(np.sqrt(_variances(off)), 1.0)  # at least one step
     correlation = nulls.nearest_correlation(nulls.reliable_correlations(off))
     within = correlation * spread * spread[:, None]
-    both = [scores - means.mean(axis=0), np.where(observed, apart, np.nan)]
-    filled, expected = np.split(nulls.with_expectations(np.concatenate(both), within), 2)
+    expected = nulls.with_expectations(np.where(observed, apart, np.nan), within)
     weights = np.linalg.solve(within, apart)
-    return np.rint(filled), np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
+    information = np.einsum("ij,j->i", expected, weights) / max(float((apart * weights).sum()), 1e-12)
+    return np.rint(nulls.with_expectations(scores - means.mean(axis=0), within)), information
 
 
 def _variances(scores: Array) -> Array:
@@ -636,9 +636,10 @@ def scores_on_own_scales(cohort: EncodedCohort, discrete: Mask) -> Array:
     Measurements far from the median are drawn in, and all are standardised; of other features these are normal scores.
     """
     scores = nulls.whole_columns(cohort)
-    scores[:, discrete] = nulls.normal_scores(scores[:, discrete])
-    for place in np.flatnonzero(~discrete & ~np.isnan(scores).all(axis=0)).tolist():
-        column = np.ascontiguousarray(scores[:, place])
+    for place, column in enumerate(map(np.ascontiguousarray, scores.T)):
+        if discrete[place] or np.isnan(column).all():
+            scores[:, place] = nulls.normal_scores(column)
+            continue
         low, middle, high = np.nanquantile(column, [0.16, 0.5, 0.84])
         off = (column - middle) / ((high - low) / 2.0 or np.nanstd(column) or 1.0)
         beyond = np.maximum(np.abs(off) - _ENDS, 0.0)

@@ -19,9 +19,10 @@ from clinclust.engine.kernels.moves import CohortArrays, clusters_without_subjec
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import (
     EncodedCohort,
-    encoded_columns,
+    encoded_table,
     members_of_blocks,
     members_of_chains,
+    nominal_features,
     numeric_columns,
 )
 from clinclust.engine.problem.problem import Problem, feature_relevance, joint_of
@@ -69,27 +70,32 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     sums, counts, deviations = np.zeros((3, n_clusters, feature.size))
     together, squares, n_both = np.zeros((3, feature.size, feature.size))
 
-    def parts() -> Iterator[tuple[Labels, Array, Array, Array]]:
+    def parts() -> Iterator[tuple[Labels, Array, Array, Mask]]:
         """Yield clusters (n,), whether a subject is in each (n, K), values with 0 for missing, and which are seen."""
         for rows, chunk in chunks(arrays):
-            table, cluster = numeric_columns(chunk)[0], labels[rows]
-            seen = ~np.isnan(table)
-            is_in = (cluster[:, None] == np.arange(n_clusters)).astype(np.float64)
-            yield cluster, is_in, np.where(seen, table, 0.0), seen.astype(np.float64)
+            values = numeric_columns(chunk)[0]
+            seen = ~np.isnan(values)
+            np.copyto(values, 0.0, where=~seen)
+            yield labels[rows], (labels[rows, None] == np.arange(n_clusters)).astype(np.float64), values, seen
 
     for _, is_in, values, seen in parts():
         sums += is_in.T @ values
         counts += is_in.T @ seen  # whole numbers, the same in any order
     means = sums / np.maximum(counts, 1.0)
     for cluster, is_in, values, seen in parts():
-        deviations += is_in.T @ ((values - means[cluster]) * seen) ** 2
+        values -= means[cluster]
+        values *= seen
+        deviations += is_in.T @ np.square(values, out=values)
     freedom = np.maximum(counts - 1.0, 0.0)
     scales = np.sqrt(np.divide(freedom, deviations, out=np.zeros_like(means), where=deviations > 0.0))
     for cluster, _, values, seen in parts():
-        residual = (values - means[cluster]) * scales[cluster] * seen
-        together += residual.T @ residual
-        squares += (residual**2).T @ seen
-        n_both += seen.T @ seen
+        values -= means[cluster]
+        values *= scales[cluster]
+        values *= seen
+        together += values.T @ values
+        squares += np.square(values, out=values).T @ seen
+        np.copyto(values, seen)
+        n_both += values.T @ values
     squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
     excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
     by_feature = _by_feature(excess, feature)
@@ -269,11 +275,11 @@ def mutual_dependence(cohort: CohortArrays) -> Array:
     n_features = cohort.kinds.size
     bound = 2.0 * np.log(max(n_features, 2))
     scores = np.zeros(n_features)
-    table, weights, owners = graded(encoded_columns(cohort), whole_ranks)
+    table, weights, owners = graded(zip(encoded_table(cohort).T, nominal_features(cohort), strict=True), whole_ranks)
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     for first in range(0, n_features, _FEATURES_AT_ONCE):
         last = min(first + _FEATURES_AT_ONCE, n_features)
-        mine = (owners >= first) & (owners < last)
+        mine = slice(*np.searchsorted(owners, [first, last]))
         n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
         varying = np.minimum(own_variance, other_variance) > 1e-9
         squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
@@ -461,11 +467,13 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
     rows = settle.sample_rows(problem.cohort.n_subjects, np.random.default_rng(of_rows))
     budget, progress = plan.budget.part(_SHARE_OF_SAMPLE), plan.progress.within("a sample")
     in_sample = replace(plan, patience=1, budget=budget, progress=progress)
-    part = problem.restricted_to(rows)
-    steps = resolution_steps(part, settle.search_starts(rows.size, in_sample.seeds), in_sample, of_path)
+    starts = settle.search_starts(rows.size, in_sample.seeds)
+    steps = resolution_steps(problem.restricted_to(rows), starts, in_sample, of_path)
     step = steps[chosen_step(steps)]
     rng, share = np.random.default_rng(of_all), plan.outlying_share
     at, chosen = problem.under(coarsening=step.coarsening), settle.unlike(step.restarts)
+    of_sample = [step.problem.partition(restart.labels).sums for restart in chosen]
+    del steps, step  # they hold the sample
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         cohort = in_memory(at, pool, may_lack_any=share > 0.0)
 
@@ -484,9 +492,8 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
 
         carried: list[settle.SweepResult] = []
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
-            for restart in chosen:
+            for sampled in of_sample:
                 if not carried or not plan.budget.used_up():
-                    sampled = step.problem.partition(restart.labels).sums
                     carried.append(turns.search_partitions(cohort, sampled, plan, rng, pool))
                     advance()
         best = max(range(len(carried)), key=lambda place: carried[place].trace[-1])
@@ -632,13 +639,12 @@ def starts_among(starts: list[settle.Start], subjects: Labels) -> list[settle.St
     return restricted
 
 
-def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
-    """Return ln p(x | training clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33."""
+def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort) -> Array:
+    """Return ln p(x | training clusters) of a cohort of others, in nats, float64 (n,): the mixture of eq. 33."""
     sizes, statistics = training.partition(labels).sums
     arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
-    arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
     new = clusters_without_subjects(arrays, sizes, statistics)
-    scores = np.zeros((subjects.size, sizes.size + 1))
+    scores = np.zeros((cohort.n_subjects, sizes.size + 1))
     # The clusters may come from powers of likelihoods, but only densities that count in full integrate to 1.
     write_scores(arrays, training.model.in_full(), new, scores)
     scores -= np.log(labels.size + training.model.concentration)

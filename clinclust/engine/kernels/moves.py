@@ -241,9 +241,6 @@ def log_marginals(cohort: CohortArrays, prior: Array, all_statistics: Array) -> 
 
 # The move of one subject, in compiled code: it updates the statistics and log predictives of the two clusters.
 
-LEAST_LEFT = 1e-3  # smallest accepted share of a rate that remains without a value. Below it, digits are lost.
-
-
 _SIZES = (
     "first_chained",  # index of the first sufficient statistic of a feature of a multivariate Gaussian block
     "n_factors",  # elements of the Cholesky factors of one cluster, F

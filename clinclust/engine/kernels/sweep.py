@@ -13,7 +13,6 @@ from clinclust.engine.kernels import predictives
 from clinclust.engine.kernels.compiled import LANES, flat, inlined, kernel, subkernel
 from clinclust.engine.kernels.lanes import add_log_products, add_log_terms, add_rows, highest, sum_log_terms, sum_rows
 from clinclust.engine.kernels.moves import (
-    LEAST_LEFT,
     CohortArrays,
     Model,
     Partition,
@@ -31,6 +30,8 @@ from clinclust.engine.kernels.predictives import CHAINED, place_in_block
 # The scores of one subject under every cluster: log weight plus the log predictives of its observed values.
 #
 # Eight clusters are scored at a time (`clinclust.engine.kernels.lanes`), into `State.scores`.
+
+_LEAST_LEFT = 1e-3  # smallest accepted share of a rate that remains without a value. Below it, digits are lost.
 
 
 @subkernel
@@ -87,7 +88,7 @@ def score_all(state: State, i: int, n_columns: int, n_together: int) -> tuple[fl
         for column in range(state.n_apart):
             state.own_values[column] = values[column]
         coefficients = flat(state.left_out_coefficients, 4 * state.width * cluster)
-        without = sum_log_terms(state.own_values, coefficients, 0, state.width, LEAST_LEFT)
+        without = sum_log_terms(state.own_values, coefficients, 0, state.width, _LEAST_LEFT)
         if math.isnan(without):
             without = 0.0
             for column in range(state.n_apart):
@@ -123,7 +124,7 @@ def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
     block, factor = flat(values, column - place), flat(state.factors, k * state.n_factors + start - state.first_chained)
     before, with_own = predictives.squares_of(factor, block, place, state.chained)
     c = flat(state.left_out_coefficients, 4 * state.width * k + column)
-    if 1.0 - with_own >= LEAST_LEFT:
+    if 1.0 - with_own >= _LEAST_LEFT:
         score: float = c[0] + c[state.width] * math.log1p(-with_own) - c[2 * state.width] * math.log1p(-before)
         return score
     # Too many digits are lost: the factor is computed from the statistics without the subject.

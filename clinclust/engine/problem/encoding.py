@@ -28,28 +28,28 @@ _MANY_COLUMNS = 500  # number of columns above which an eigenvector is found by 
 
 def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     """Return codes of ordered levels, values and nominal indicators, (N, C), NaN = missing, and their features (C,)."""
-    n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
-    is_nominal = (arrays.kinds[:n_discrete, None] == _NOMINAL).any(axis=1)
-    ordered, unordered = np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
-    codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
-    if not unordered.size:
-        return np.hstack([np.where(codes > 0, codes, np.nan), arrays.values]), np.arange(n_discrete + n_continuous)
-    n_levels = np.diff(arrays.level_start)[unordered]
-    of_level = np.repeat(unordered, n_levels)
-    levels = [np.arange(arrays.level_start[feature], arrays.level_start[feature + 1]) for feature in unordered]
-    nominal = np.take(arrays.codes, of_level, axis=1)
-    indicators = nominal == np.concatenate([np.empty(0, dtype=np.int64), *levels])
-    columns = [np.where(codes > 0, codes, np.nan), arrays.values, np.where(nominal > 0, indicators, np.nan)]
-    owners = [ordered, np.arange(n_discrete, n_discrete + n_continuous), of_level]
-    return np.hstack(columns), np.concatenate(owners)
+    table, nominal = encoded_table(arrays), nominal_features(arrays)
+    if not nominal.any():
+        return table, np.arange(nominal.size)
+    of_levels = np.repeat(np.arange(arrays.codes.shape[1]), np.diff(arrays.level_start))
+    ordered, levels = np.flatnonzero(~nominal), 1 + np.flatnonzero(nominal[of_levels])
+    owners = of_levels[levels - 1]
+    codes = np.take(arrays.codes, owners, axis=1)
+    table = np.hstack([np.take(table, ordered, axis=1), codes == levels])
+    np.copyto(table[:, ordered.size :], np.nan, where=codes == 0)
+    return table, np.concatenate([ordered, owners])
 
 
-def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
-    """Yield the encoded values of each feature, float64 (N,), NaN = missing, and whether the feature is nominal."""
-    for code, kind in zip(arrays.codes.T, arrays.kinds, strict=False):
-        yield np.where(code > 0, code, np.nan), kind in _NOMINAL
-    for column in arrays.values.T:
-        yield column, False
+def encoded_table(arrays: CohortArrays) -> Array:
+    """Return the encoded values of all features, float64 (N, D), NaN = missing."""
+    table = np.hstack([arrays.codes, arrays.values])
+    np.copyto(table[:, : arrays.codes.shape[1]], np.nan, where=arrays.codes == 0)
+    return table
+
+
+def nominal_features(arrays: CohortArrays) -> Mask:
+    """Return whether each feature is nominal, bool (D,)."""
+    return np.asarray((arrays.kinds[:, None] == _NOMINAL).any(axis=1))
 
 
 def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
@@ -59,11 +59,12 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None)
     begin along it begin at different places.
     """
     table = numeric_columns(arrays)[0]
-    observed = ~np.isnan(table)
-    counts = np.maximum(observed.sum(axis=0), 1)
+    missing = np.isnan(table)
+    counts = np.maximum((~missing).sum(axis=0), 1)
     # Columns with mean 0 and one variance; a missing value counts as the mean of its column.
-    table = np.where(observed, table, 0.0)
-    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    np.copyto(table, 0.0, where=missing)
+    table -= table.sum(axis=0) / counts
+    np.copyto(table, 0.0, where=missing)
     table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
     if rng is not None:
         along: Array = np.asarray(rng.normal(size=table.shape[0]))
@@ -205,12 +206,9 @@ class Encoding:
 
     @classmethod
     def of(
-        cls,
-        features: tuple[Feature, ...],
-        values: Mapping[str, Array],
-        stated: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+        cls, features: tuple[Feature, ...], values: Mapping[str, Array], stated: Mapping[str, Mapping[str, Any]]
     ) -> Encoding:
-        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`."""
+        """Sort features by their likelihood and compute the centre and scale of each column of `ModelValues`."""
         n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
         ordered = most_complete_first(in_encoded_order(features), n_missing, stated)
         standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
@@ -227,17 +225,12 @@ class Encoding:
         return self.theta(feature, prior), statistics[..., first:stop]
 
     def encode(
-        self,
-        values: dict[str, Array],
-        prior: Array,
-        order: Whole | None = None,
-        levels_of_all: Mapping[str, Array] = MappingProxyType({}),
+        self, values: Mapping[str, Array], prior: Array, levels_of_all: Mapping[str, Array] = MappingProxyType({})
     ) -> tuple[CohortArrays, float]:
-        """Return columns of `model_values` as arrays, and the log base measure (`EncodedCohort`).
+        """Return columns of `ModelValues` as arrays, and the log base measure (`EncodedCohort`).
 
-        Each column is removed from `values` when it has been encoded, to save memory. `prior` (H,) is on the encoded
-        scale; base measures may depend on it. `order` (N,) is applied to discrete columns; continuous ones must already
-        have it. `levels_of_all` are the levels of discrete features of which these subjects may have some only.
+        `prior` (H,) is on the encoded scale; base measures may depend on it. `levels_of_all` are the levels of discrete
+        features of which these subjects may have some only.
         """
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
@@ -248,9 +241,8 @@ class Encoding:
         level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
         log_base = 0.0
         for index, (feature, likelihood) in enumerate(zip(self.features, likelihoods, strict=True)):
-            column, theta = values.pop(feature.name), self.theta(index, prior)
-            levels = levels_of_all.get(feature.name)
-            levels = likelihood.levels(column) if levels is None else levels
+            column, theta = values[feature.name], self.theta(index, prior)
+            levels = levels_of_all[feature.name] if feature.name in levels_of_all else likelihood.levels(column)
             if levels is None:
                 if likelihood.n_before:
                     # Given features one of which is missing, the value has no distribution: it takes no part.
@@ -260,8 +252,7 @@ class Encoding:
                 log_base += float(likelihood.log_base_measure(column, theta).sum())
                 encoded_values[:, index - n_table] = likelihood.encoded(column)
                 continue
-            rows = rows_of(column, levels, level_start[-1])
-            codes[:, index] = rows if order is None else rows[order]
+            codes[:, index] = rows = rows_of(column, levels, level_start[-1])
             level_start.append(level_start[-1] + levels.size)
             level_values.append(levels)
             # A likelihood that counts its levels has L statistics of L levels, which no kernel reads from here.
@@ -282,16 +273,15 @@ class Encoding:
             prior_start=self.prior_start,
         ), log_base
 
-    def log_jacobian(self, arrays: CohortArrays, powers: Array | None = None) -> Array:
+    def log_jacobian(self, arrays: CohortArrays, powers: Array | float = 1.0) -> Array:
         """Return the log Jacobian of the standardisation of each subject's observed values, float64 (N,).
 
         Added to the log density of the encoded values, it gives that on the scale of the columns; with powers of the
         features (D,), each term to its power.
         """
-        n_table = arrays.codes.shape[1]
-        logs = np.log(self.scales[n_table:])
-        logs = logs if powers is None else powers[n_table:] * logs
-        return np.asarray(-np.where(np.isnan(arrays.values), 0.0, logs).sum(axis=1))
+        logs = (powers * np.log(self.scales))[arrays.codes.shape[1] :]
+        some = np.array_split(arrays.values, 1 + len(arrays.values) // 4096)  # to save memory
+        return -np.concatenate([np.where(np.isnan(values), 0.0, logs).sum(axis=1) for values in some])
 
 
 @dataclass(frozen=True)
@@ -329,17 +319,16 @@ class EncodedCohort:
         level_start = 1 + starts(n_levels)
         # Rows of excluded features are removed, so that the row numbers of each kept feature decrease by a constant.
         shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
-        codes = arrays.codes[:, tabled]
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
         features = tuple(self.encoding.features[d] for d in indices)
         encoding = Encoding(features, self.encoding.centres[indices], self.encoding.scales[indices])
         kept_arrays = CohortArrays(
-            codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
-            values=np.ascontiguousarray(arrays.values[:, valued]),
+            codes=np.maximum(np.take(arrays.codes, tabled, axis=1) - shift, 0),
+            values=np.take(arrays.values, valued, axis=1),
             kinds=arrays.kinds[indices],
             level_start=level_start,
             level_values=arrays.level_values[rows],
-            level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
+            level_statistics=arrays.level_statistics[rows],
             level_log_base=arrays.level_log_base[rows],
             statistic_start=encoding.statistic_start,
             prior_start=encoding.prior_start,
@@ -366,12 +355,28 @@ class EncodedCohort:
         return back
 
 
+class ModelValues(Mapping[str, Array]):
+    """The columns of `model_values`, in an order of rows: each is computed when it is read, which saves memory."""
+
+    def __init__(self, frame: pd.DataFrame, features: Iterable[Feature], order: Whole | slice = slice(None)) -> None:
+        self._frame, self._order = frame, order
+        self._features = {feature.name: feature for feature in features}
+
+    def __getitem__(self, name: str) -> Array:
+        feature = self._features[name]
+        values = feature.transformed(self._frame[feature.column])[self._order]
+        return values - feature.lowest + 0.0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._features)
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
     """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing."""
-    return {
-        feature.name: np.ascontiguousarray(feature.transformed(frame[feature.column]) - feature.lowest + 0.0)
-        for feature in features
-    }
+    return dict(ModelValues(frame, features))
 
 
 def in_encoded_order(features: Iterable[Feature]) -> tuple[Feature, ...]:
@@ -395,10 +400,14 @@ def rows_of(column: Array, levels: Array, first: int) -> Codes:
     return rows
 
 
-def canonical_order(columns: Sequence[Array]) -> Whole:
+def canonical_order(values: ModelValues) -> Whole:
     """Return the order of rows by a hash of their values, int64 (N,); only equal rows keep the order of the table."""
-    table = pd.DataFrame(dict(enumerate(columns)), copy=False)
-    return np.argsort(pd.util.hash_pandas_object(table, index=False).to_numpy(), kind="stable")
+    # That of `pd.util.hash_pandas_object`, which needs all columns at once.
+    hashes, factor = np.array([0x345678], dtype=np.uint64), 1_000_003
+    for n_ahead, column in zip(range(len(values), 0, -1), values.values(), strict=True):
+        hashes = (hashes ^ pd.util.hash_array(column)) * np.uint64(factor)
+        factor += 82_520 + 2 * n_ahead
+    return np.argsort(hashes + np.uint64(97_531), kind="stable")
 
 
 def starts(lengths: Sequence[int] | Whole) -> Whole:

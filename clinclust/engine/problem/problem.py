@@ -26,11 +26,11 @@ from clinclust.engine.kernels.sweep import log_predictives_by_feature, write_sco
 from clinclust.engine.problem.encoding import (
     EncodedCohort,
     Encoding,
+    ModelValues,
     canonical_order,
     log_bases,
     members_of_blocks,
     members_of_chains,
-    model_values,
     powers_of_features,
 )
 from clinclust.errors import InputError, SchemaError
@@ -207,6 +207,8 @@ class Problem:
 
     def with_features(self, included: Mask) -> Problem:
         """Return the problem in which features that are not `included`, bool (D,), have one distribution for all."""
+        if included.all():
+            return self
         arrays, prior = self.cohort.arrays, self.model.prior
         together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
@@ -270,8 +272,7 @@ def pose(
 
     Raises an InputError if no feature is left to cluster on, hyperparameters cannot be used, or a block is unknown.
     """
-    values = model_values(frame, schema.clustered_parts)
-    features, excluded = _informative(frame, schema, values)
+    features, excluded = _informative(frame, schema, ModelValues(frame, schema.clustered_parts))
     if not features:
         reasons = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {reasons or 'the schema has none with role cluster'}")
@@ -280,12 +281,10 @@ def pose(
         has = f"it has {listed(blocks)}" if blocks else "no clustered feature of it has a block"
         raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
-    order = canonical_order([values[feature.name] for feature in features])
-    # The last digits of sums of other than whole numbers depend on their order: continuous columns are sorted into the
-    # canonical order before anything is computed from them, discrete ones when they are encoded.
-    continuous = [feature.name for feature in features if feature.traits.is_continuous]
-    values |= {name: values[name][order] for name in continuous}
-    spreads = {name: float(np.nanstd(values[name])) for name in continuous}
+    order = canonical_order(ModelValues(frame, features))
+    # The last digits of sums of other than whole numbers depend on their order: all columns have the canonical one.
+    values = ModelValues(frame, features, order)
+    spreads = {part.name: float(np.nanstd(values[part.name])) for part in features if part.traits.is_continuous}
     if narrow := [f"{name} (standard deviation {sd:g})" for name, sd in spreads.items() if sd < _NARROWEST]:
         raise InputError(
             f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
@@ -294,7 +293,7 @@ def pose(
     encoding = Encoding.of(features, values, stated)
     complete = default_hyperparameters(encoding, values, stated)
     prior = flat_prior(encoding, complete)
-    arrays, log_base = encoding.encode(values, prior, order)
+    arrays, log_base = encoding.encode(values, prior)
     cohort = EncodedCohort(encoding, arrays, log_base, order)
     model = Model(prior, np.ones(len(features)), float(concentration), float(coarsening))
     problem = Problem(cohort, complete, model, excluded)
@@ -426,23 +425,22 @@ class Clusters:
     def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
         """Return ln p(z = k) + ln p(x | cluster k) of new subjects, in nats, (n, K + 1); the last cluster is empty.
 
-        Densities refer to the columns of `model_values` (Raykov et al. 2016, appendix E): the log-sum-exp of a row is
+        Densities refer to the columns of `ModelValues` (Raykov et al. 2016, appendix E): the log-sum-exp of a row is
         eq. 33, and its largest entry is eq. 34. If values may be outlying, p(x_d | cluster k) is its mixture with p(x_d
         | prior). Assignment to clusters needs `coarsened`, which multiplies ln p(x_d | cluster k) by the coarsening and
         the power of the feature, and divides the sum by the temperature; densities do not integrate to 1 then.
         """
-        n_subjects = next(iter(values.values())).size
         prior, statistics = self._shared()
-        arrays, _ = self.encoding.encode(dict(values), prior)
+        arrays, _ = self.encoding.encode(values, prior)
         partition = clusters_without_subjects(arrays, self.sizes, statistics)
         model = self.model._replace(prior=prior)
         model = model if coarsened else model.in_full()
-        scores = np.zeros((n_subjects, self.sizes.size + 1))
+        scores = np.zeros((arrays.codes.shape[0], self.sizes.size + 1))
         if self.outlying_share == 0.0:
             write_scores(arrays, model, partition, scores)
         else:
             # ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)]
-            every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(n_subjects))
+            every = log_predictives_by_feature(arrays, model.in_full(), partition, np.arange(len(scores)))
             for likelihood, exponent, logs in zip(self.encoding.likelihoods, model.exponents, every, strict=True):
                 is_missing, terms, share = np.isnan(logs), np.nan_to_num(logs), self.outlying_share
                 if not likelihood.is_chained:

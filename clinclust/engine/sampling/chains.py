@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from clinclust.arrays import Array, Codes, Labels
 from clinclust.engine.joint_estimates.resolution import RATE, SHAPE, log_concentration_hyperprior
 from clinclust.engine.kernels.compiled import kernel
 from clinclust.engine.kernels.moves import Partition, log_marginals
-from clinclust.engine.kernels.sweep import Visit, full_sweep, sweep, write_scores
+from clinclust.engine.kernels.sweep import Visit, full_sweep, sweep
 from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
 from clinclust.engine.search.plan import SearchPlan, Threads, n_threads
 from clinclust.engine.search.settle import by_decreasing_size, compact, run_restarts, search_starts
@@ -41,13 +41,10 @@ _VISITS = 3  # visits of all members on the way to the launch state
 
 def far_first(problem: Problem) -> Array:
     """Return the probability of each subject to be drawn first, (N,): half is equal, half by ranks of densities."""
-    arrays, n_subjects = problem.cohort.arrays, problem.cohort.n_subjects
-    together = problem.partition(problem.cohort.together)
-    scores = np.empty((n_subjects, 2))
-    write_scores(arrays, problem.model, together, scores)
-    ranks = np.empty(n_subjects)
-    ranks[np.argsort(scores[:, 0], kind="stable")] = np.arange(1.0, n_subjects + 1.0)
-    return np.asarray(0.5 / n_subjects + 0.5 / ranks / (1.0 / ranks).sum())
+    scores = leave_one_out_scores(problem, problem.partition(problem.cohort.together))[:, 0]
+    ranks = np.empty(scores.size)
+    ranks[np.argsort(scores, kind="stable")] = np.arange(1.0, scores.size + 1.0)
+    return np.asarray(0.5 / scores.size + 0.5 / ranks / (1.0 / ranks).sum())
 
 
 def divide_or_merge(
@@ -350,24 +347,19 @@ def average_membership(problem: Problem, labels: Labels, plan: SearchPlan) -> tu
             places = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
             problem, averages = problem.restricted_to(places), averages[places]
         clusters, labels = np.unique(labels[places], return_inverse=True)  # the sample may lack a small one
-        matched = [_match_clusters(*draw, labels) for draw in _draws(problem, labels, rng, plan)]
-        averages[:, clusters] = np.mean(matched, axis=0)
+        partition = problem.partition(labels)
+        for number in range(_BEFORE + _SWEEPS):
+            plan.refuse_cancelled()
+            order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
+            arguments = problem.cohort.arrays, problem.model, partition, order
+            partition, _ = full_sweep(*arguments, most_clusters=clusters.size, uniforms=uniforms)
+            if number >= _BEFORE and number % _EVERY == 0:
+                given_others = probabilities(leave_one_out_scores(problem, partition))
+                averages[:, clusters] += _match_clusters(partition.labels, given_others, labels)
+        averages /= _SWEEPS // _EVERY
         plan.memory[key] = places, averages
     places, averages = plan.memory[key]
     return places, averages
-
-
-def _draws(
-    problem: Problem, labels: Labels, rng: np.random.Generator, plan: SearchPlan
-) -> Iterator[tuple[Labels, Array]]:
-    arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
-    partition = problem.partition(labels)
-    for number in range(_BEFORE + _SWEEPS):
-        plan.refuse_cancelled()
-        order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        partition, _ = full_sweep(arrays, model, partition, order, most_clusters=most, uniforms=uniforms)
-        if number >= _BEFORE and number % _EVERY == 0:
-            yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))
 
 
 def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:

@@ -262,9 +262,9 @@ def candidates(
     return shard.taken(rows, aside), labels[rows].astype(np.int64)
 
 
-def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole]) -> list[CohortArrays]:
-    """Return some members of each cluster, by their ranks among its members."""
-    return [shard.taken(np.flatnonzero(labels == cluster)[some], aside) for cluster, some in enumerate(ranks)]
+def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Whole, cluster: int) -> CohortArrays:
+    """Return some members of a cluster, by their ranks among its members."""
+    return shard.taken(np.flatnonzero(labels == cluster)[ranks], aside)
 
 
 def divide(
@@ -376,14 +376,11 @@ class Partitioned:
 
     def gathered(self) -> tuple[Labels, Mask]:
         """Return the clusters (N,) and the outlying values (N, D) of all subjects of a cohort in memory."""
-
-        def with_mask(shard: Shard, labels: Numbers, aside: Whole) -> tuple[Labels, Mask]:
-            outlying = np.zeros((shard.n_subjects, shard.tables.kinds.size), dtype=np.bool_)
-            outlying.flat[aside] = True
-            return labels.astype(np.int64), outlying
-
-        of_shards = self.place.results(self.each(with_mask, lists=self.lists))
-        labels, outlying = map(np.concatenate, zip(*of_shards, strict=True))
+        of_shards = self.place.results(self.each(lambda _, labels, aside: (labels, aside), lists=self.lists))
+        labels = np.concatenate([labels for labels, _ in of_shards]).astype(np.int64)
+        outlying = np.zeros((labels.size, self.problem.model.powers.size), dtype=np.bool_)
+        for place, (_, aside) in enumerate(of_shards):
+            outlying.flat[CHUNK * outlying.shape[1] * place + aside] = True
         return labels, outlying
 
     def scan(self, minimum_gain: float) -> ScanResult:
@@ -427,19 +424,21 @@ class Partitioned:
     def divided(self, rng: np.random.Generator, cancelled: Event, pool: Executor) -> Self | None:
         """Return the partitions after all divisions, of some members, that raise the log joint; None without any."""
         n_clusters, least = self.n_clusters, minimum_gain(self.problem)
-        futures = [
-            (among, pool.submit(resettle, among, seeded, cancelled))
-            for among, seeded in zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
-        ]
-        results = [(among, future.result()) for among, future in futures]
-        divisions = {
-            cluster: among.partition(division).sums
-            for cluster, (among, (gain, division)) in enumerate(results)
-            if gain > least
-        }
+        tables = self.problem.of_subjects(self.problem.cohort.arrays)
+
+        def find_division(some: list[Handle], seeded: np.random.Generator) -> Sums | None:
+            among = tables.of_subjects(together(self.place.results(some)))
+            some.clear()  # else they would live until the cluster is divided
+            gain, division = resettle(among, seeded, cancelled)
+            return among.partition(division).sums if gain > least else None
+
+        # The members of a cluster are gathered just before they are divided, not those of all clusters at once.
+        pairs = zip(self._some_of_each(rng), rng.spawn(n_clusters), strict=True)
+        futures = [pool.submit(find_division, *pair) for pair in pairs]
+        divisions = {cluster: sums for cluster, future in enumerate(futures) if (sums := future.result()) is not None}
         if not divisions or cancelled.is_set():
             return None
-        parts = self.each(divide, results[0][0].model, divisions, lists=self.lists)
+        parts = self.each(divide, self.problem.model, divisions, lists=self.lists)
         of_parts = self.place.results(self.each(itemgetter(1), lists=[parts]))
         most = max(sizes.size for sizes, _ in divisions.values())
         renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + most, axis=1)
@@ -447,8 +446,8 @@ class Partitioned:
         for cluster in divisions:
             sums = added([part[cluster] for part in of_parts])
             held = np.flatnonzero(sums[0] > 0.0)
-            here, whole = results[cluster][0], [of_all[[cluster]] for of_all in self.clusters.sums]
-            rise = joint_of_sums(here, *(of_part[held] for of_part in sums)) - joint_of_sums(here, *whole)
+            whole = [of_all[[cluster]] for of_all in self.clusters.sums]
+            rise = joint_of_sums(tables, *(of_part[held] for of_part in sums)) - joint_of_sums(tables, *whole)
             if held.size > 1 and rise > least:
                 renamed[cluster, held[1:]] = np.arange(n_after, n_after + held.size - 1)
                 n_after += held.size - 1
@@ -457,17 +456,15 @@ class Partitioned:
         labels = self.each(lambda own, division: renamed[own, division[0]], lists=(self.labels, parts))
         return self.with_labels(labels, n_after)
 
-    def _some_of_each(self, rng: np.random.Generator) -> list[Problem]:
-        """Return the problem of some members of each cluster, while the others are as they are."""
+    def _some_of_each(self, rng: np.random.Generator) -> Iterator[list[Handle]]:
+        """Yield some members of each cluster, by partition."""
         sizes = np.array(self.place.results(self.each(np.bincount, None, self.n_clusters, lists=[self.labels])))
         ends = np.cumsum(sizes, axis=0)
         chosen = [np.sort(rng.choice(n, min(n, N_DIVIDED), replace=False)) for n in ends[-1].tolist()]
-        ranks = [
-            [some[np.searchsorted(some, end - n) : np.searchsorted(some, end)] - (end - n) for some, end, n in of_shard]
-            for of_shard in (zip(chosen, *both, strict=True) for both in zip(ends, sizes, strict=True))
-        ]
-        gathered = self.place.results(self.each(members, lists=(*self.lists, ranks)))
-        return [self.problem.of_subjects(together(of_cluster)) for of_cluster in zip(*gathered, strict=True)]
+        for cluster, some in enumerate(chosen):
+            of_shards = np.split(some, np.searchsorted(some, ends[:-1, cluster]))
+            ranks = [part - first for part, first in zip(of_shards, (ends - sizes)[:, cluster], strict=True)]
+            yield self.each(members, cluster, lists=(*self.lists, ranks))
 
 
 def in_memory(problem: Problem, pool: Executor, *, may_lack_any: bool) -> Partitioned:

@@ -21,7 +21,7 @@ from clinclust.engine.continuum.null_cohorts import (
     standard_normals,
     with_correlation,
 )
-from clinclust.engine.problem.encoding import encoded_columns
+from clinclust.engine.problem.encoding import encoded_table
 
 
 def mixed(seed, n=80, missing=0.1, **options):
@@ -47,7 +47,7 @@ def population(part):
 
 
 def columns_of(part):
-    return [column for column, _ in encoded_columns(part.cohort.arrays)]
+    return list(encoded_table(part.cohort.arrays).T)
 
 
 def scores_of(part, of):

@@ -16,7 +16,6 @@ from clinclust.engine.continuum.null_cohorts import (
     one_peak_bandwidth,
     one_population,
     smoothed_population,
-    standard_normals,
 )
 
 D = 8
@@ -86,7 +85,8 @@ def test_two_far_groups_need_more_smoothing_than_one_and_units_do_not_matter():
 def test_missing_scores_are_drawn_from_their_distribution_given_the_observed_ones():
     correlation = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, -0.2], [0.3, -0.2, 1.0]])
     scores = np.tile([1.5, np.nan, np.nan], (40_000, 1))
-    drawn = conditional_draws(scores, correlation, standard_normals(40_000, 3, np.random.default_rng(0)))
+    drawn = np.random.default_rng(0).multivariate_normal(np.zeros(3), correlation, 40_000)
+    drawn = conditional_draws(scores, correlation, drawn)
     assert (drawn[:, 0] == 1.5).all()
     np.testing.assert_allclose(drawn[:, 1:].mean(axis=0), [0.9, 0.45], atol=0.02)
     wanted = np.array([[1.0, -0.2], [-0.2, 1.0]]) - np.outer([0.6, 0.3], [0.6, 0.3])
