@@ -111,14 +111,14 @@ class Table:
         return is_site or (may_be_town and self.is_called([words], "place", also="site"))
 
     @cached_property
-    def crossed(self) -> set[str]:
-        """The columns of subjects each of whom has one row at each visit, whatever they are called."""
+    def crossed(self) -> dict[str, str]:
+        """The columns of subjects each of whom has one row at each visit, whatever they are called, with the visits."""
         visits = [column for column in self.columns if 2 <= len(column.texts) <= _LIMITS.most_visits]
         return {
-            subjects.name
+            subjects.name: visit.name
             for subjects in self.columns
             if _LIMITS.fewest_crossed <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
-            for visit in visits
+            for visit in reversed(visits)
             if subjects.n_observed >= _LIMITS.crossed * len(subjects.texts) * len(visit.texts)
             if subjects is not visit and _tells_apart(subjects, visit)
         }
@@ -279,18 +279,17 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
 
 def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
-    column, subjects = draft.column, table.subjects
-    if subjects is None or subjects is column:
-        return None
-    # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
-    n_pairs = (subjects.counts * (subjects.counts - 1)).sum() / 2
-    alike = ((column.counts / column.n_observed) ** 2).sum()
-    is_visit = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
-    is_visit = is_visit and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
-    steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
-    steps = steps[np.isfinite(steps)]
-    is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
-    is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
+    column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
+    if subjects is not None and subjects is not column and not is_visit:
+        # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
+        n_pairs = (subjects.counts * (subjects.counts - 1)).sum() / 2
+        alike = ((column.counts / column.n_observed) ** 2).sum()
+        is_visit = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
+        is_visit = is_visit and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
+        steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
+        steps = steps[np.isfinite(steps)]
+        is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
+        is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
