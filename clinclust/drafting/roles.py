@@ -112,14 +112,14 @@ class Table:
         return is_site or (may_be_town and self.is_called([words], "place", also="site"))
 
     @cached_property
-    def crossed(self) -> set[str]:
-        """The columns of subjects each of whom has one row at each visit, whatever they are called."""
+    def crossed(self) -> dict[str, str]:
+        """The columns of subjects each of whom has one row at each visit, whatever they are called, with the visits."""
         visits = [column for column in self.columns if 2 <= len(column.texts) <= _LIMITS.most_visits]
         return {
-            subjects.name
+            subjects.name: visit.name
             for subjects in self.columns
             if _LIMITS.fewest_crossed <= len(subjects.texts) <= subjects.n_observed / 2 and not subjects.has_fractions
-            for visit in visits
+            for visit in reversed(visits)
             if subjects.n_observed >= _LIMITS.crossed * len(subjects.texts) * len(visit.texts)
             if subjects is not visit and _tells_apart(subjects, visit)
         }
@@ -281,18 +281,17 @@ def people(draft: DraftedColumn, table: Table) -> Role | None:
 
 def visits(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what tells the rows of a subject apart, or rises in each subject from row to row: starts, stops."""
-    column, subjects = draft.column, table.subjects
-    if subjects is None or subjects is column:
-        return None
-    # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
-    n_pairs = (subjects.counts * (subjects.counts - 1)).sum() / 2
-    alike = ((column.counts / column.n_observed) ** 2).sum()
-    is_visit = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
-    is_visit = is_visit and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
-    steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
-    steps = steps[np.isfinite(steps)]
-    is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
-    is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
+    column, subjects, is_visit = draft.column, table.subjects, draft.column.name in table.crossed.values()
+    if subjects is not None and subjects is not column and not is_visit:
+        # Two rows of a subject differ by chance unless both have the same value, as measurements seldom do.
+        n_pairs = (subjects.counts * (subjects.counts - 1)).sum() / 2
+        alike = ((column.counts / column.n_observed) ** 2).sum()
+        is_visit = alike < 1.0 and n_pairs * math.log1p(-alike) <= -_LIMITS.surely_apart
+        is_visit = is_visit and len(column.texts) <= _LIMITS.most_visits and _tells_apart(subjects, column)
+        steps = np.diff(column.in_rows(column.numbers))[(np.diff(subjects.codes) == 0) & (subjects.codes[1:] >= 0)]
+        steps = steps[np.isfinite(steps)]
+        is_rising = steps.size >= _LIMITS.fewest_rows and (steps > 0.0).mean() >= _LIMITS.same
+        is_visit |= bool(is_rising) and draft.begins_near_zero  # and no child that grows
     return Role("time", "it tells the rows of a subject apart") if is_visit else None
 
 
@@ -454,7 +453,7 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what arithmetic ties to an outcome or a time, whatever it is called.
 
     A low weight at birth is a cut of the weight; the age at death is the sum of the age at entry and the follow-up; a
-    diagnosis is never later than the death, and a death never earlier than the relapse, and often equal.
+    diagnosis is never later than the death; a change is the difference of two visits of which one is an outcome.
     """
     numbers = table.numbers
     if draft.column.name not in numbers:
@@ -473,11 +472,9 @@ def tied(draft: DraftedColumn, table: Table) -> Role | None:
         seen = np.isfinite(rest)
         if seen.sum() < _LIMITS.fewest_rows:
             continue
-        if role == "time" and (rest[seen] >= 0.0).all() and _LIMITS.often_equal <= (rest[seen] == 0.0).mean() < 1.0:
-            return Role("time", f"never earlier than {shortened(name)}, and often equal")
         is_near = np.median(values[seen]) >= _LIMITS.near_its_limit * np.median(numbers[name][seen])
-        is_of_visit = name in table.roles[_LATER]  # an age at baseline is no time because that at follow-up is higher
-        if is_near and not is_of_visit and (rest[seen] <= 0.0).all() and rise_together(draft, other):
+        is_visit = other.proposal.reason.endswith(_LATER)  # an age is no time because that a year later is higher
+        if is_near and not is_visit and (rest[seen] <= 0.0).all() and rise_together(draft, other):
             return Role("time", f"never later than {shortened(name)}")
         for start, cells in numbers.items() if len(numbers) <= _LIMITS.most_long else ():
             is_change = role == "outcome" and np.nanmin(values) < 0.0 <= np.nanmin(cells)
@@ -511,11 +508,12 @@ def recorded_with(draft: DraftedColumn, table: Table) -> Role | None:
 def determined(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise what has one value in each level of a known answer, outcome, arm or site: `colors` of `cluster`."""
     y = draft.scores[table.every]
-    for other in table.decided if 2 <= len(draft.column.texts) <= _LIMITS.most_answers else ():
+    few = [other for other in table.decided if len(other.column.texts) <= _LIMITS.most_answers]
+    for other in few[: _LIMITS.most_long] if 2 <= len(draft.column.texts) <= _LIMITS.most_answers else ():
         x, role = other.scores[table.every], other.feature.role
         seen = np.isfinite(x) & np.isfinite(y)
         n_levels, counts = np.unique(x[seen]).size, np.unique(y[seen], return_counts=True)[1]
-        if role in ("time", "ignore") or not 2 <= counts.size <= n_levels <= _LIMITS.most_answers:
+        if role in ("time", "ignore") or not 2 <= counts.size <= n_levels:
             continue
         # The logarithm of the number of ways to spread its values over the subjects, less that of maps from the levels.
         ways = math.lgamma(seen.sum() + 1.0) - sum(map(math.lgamma, (counts + 1.0).tolist()))
@@ -630,17 +628,16 @@ def measured_after_baseline(draft: DraftedColumn, table: Table) -> Role | None:
 
     In a cohort without arms it is one of two values, at least a week ahead by the end of its name: `readmitted_90d`.
     """
-    words, units = draft.column.words, table.listed["baseline.units"]
-    is_timed = any(
-        number.strip("0").isdigit() and unit in units for pair in pairwise(words) for unit, number in (pair, pair[::-1])
-    )
+    words = draft.column.words
+    pairs = [sorted(pair) for pair in pairwise(words)]  # the number first
+    is_timed = any(number.strip("0").isdigit() and unit in table.listed["baseline.units"] for number, unit in pairs)
     is_recalled = not (table.listed["history.words"] | table.listed["baseline.words"]).isdisjoint(words)
     if not is_timed or is_recalled:
         return None
-    number, unit = words[-2:] if words[-1] in units or len(words[-2]) < 3 else words[:-3:-1]  # "90 d", "week 8"
+    number, unit = pairs[-1]
     fewest = 7 if unit in table.listed["baseline.days"] else 1 if unit in table.listed["baseline.weeks"] else math.inf
     is_ahead = number.isdigit() and float(number) >= fewest and draft.feature.likelihood == Bernoulli.name
-    is_ahead &= len("".join(words[:-2])) > 2  # and no item 3m of a questionnaire `pc`
+    is_ahead &= len("".join(words[:-2])) > 2 and (unit == words[-1] or len(unit) > 2)  # and no items `pc3m`, `mds_m1`
     has_arm = any(other.feature.role == "arm" for other in table.decided)
     return Role("outcome", "measured after baseline, by its name") if has_arm or is_ahead else None
 

@@ -95,15 +95,12 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
 
 
 def _start_anew(numbers: Array) -> bool:
-    """Return whether numbers (N,) rise from 1 in a few blocks of rows: patients 1 to 8 and 1 to 11 of two studies.
-
-    They end apart, as the numbers of the same subjects at several visits do not.
-    """
+    """Return whether numbers (N,) rise from 1 in a few blocks of rows: patients 1 to 8 and 1 to 11 of two studies."""
     is_1 = numbers == 1.0
     if not (is_1[0] and (is_1[1:] | (np.diff(numbers) > 0.0)).all()):
         return False
     blocks = pd.Series(numbers).groupby(is_1.cumsum())
-    ends, are_dense = blocks.max(), blocks.size() >= _FILLED * blocks.max()
+    ends, are_dense = blocks.max(), blocks.size() >= _FILLED * blocks.max()  # at visits of subjects, all end alike
     return bool(are_dense.all() and ends.min() <= _FILLED * ends.max() and len(ends) < ends.mean())
 
 
