@@ -320,7 +320,7 @@ def _cross_validated(
         for index, concentration in enumerate(CONCENTRATIONS):
             at_value = replace(fold_plan, progress=progress.within(f"concentration {concentration:g}"))
             result = _search_under(part, part_starts, at_value, concentration, at_default)
-            of_fold = result.problem, result.labels, problem.restricted_to(held_out).cohort
+            of_fold = result.problem, result.labels, problem.restricted_to(held_out)
             densities[held_out, index] = resolution.held_out_log_density(*of_fold)
             n_clusters[index].append(int(result.labels.max()) + 1)
     means = densities.mean(axis=0).tolist()

@@ -109,7 +109,7 @@ def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_ot
     assert sorted(np.concatenate([held_out for _, held_out in folds])) == list(range(60))
     training, held_out = folds[0]
     labels = np.unique(groups[order][training], return_inverse=True)[1]
-    found = held_out_log_density(problem.restricted_to(training), labels, problem.restricted_to(held_out).cohort)
+    found = held_out_log_density(problem.restricted_to(training), labels, problem.restricted_to(held_out))
     named = problem.hyperparameters
     for row in range(3):
         both = frame.iloc[order[np.append(training, held_out[row])]]

@@ -18,7 +18,6 @@ from clinclust.engine.joint_estimates import outlying as turns
 from clinclust.engine.kernels.moves import CohortArrays, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import (
-    EncodedCohort,
     encoded_table,
     members_of_blocks,
     members_of_chains,
@@ -639,13 +638,13 @@ def starts_among(starts: list[settle.Start], subjects: Labels) -> list[settle.St
     return restricted
 
 
-def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort) -> Array:
-    """Return ln p(x | training clusters) of a cohort of others, in nats, float64 (n,): the mixture of eq. 33."""
+def held_out_log_density(training: Problem, labels: Labels, held_out: Problem) -> Array:
+    """Return ln p(x | training clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33."""
     sizes, statistics = training.partition(labels).sums
-    arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
+    arrays = held_out.cohort.with_prior(training.model.prior, training.model.powers).arrays
     new = clusters_without_subjects(arrays, sizes, statistics)
-    scores = np.zeros((cohort.n_subjects, sizes.size + 1))
+    scores = np.zeros((held_out.cohort.n_subjects, sizes.size + 1))
     # The clusters may come from powers of likelihoods, but only densities that count in full integrate to 1.
     write_scores(arrays, training.model.in_full(), new, scores)
     scores -= np.log(labels.size + training.model.concentration)
-    return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)
+    return np.asarray(logsumexp(scores, axis=1) + held_out.cohort.encoding.log_jacobian(arrays), dtype=np.float64)
