@@ -456,6 +456,8 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame) -> FittedCohort:
 def validated_cohort(model: SubtypeModel, frame: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Return the validated table of the cohort of a model, and the row of each subject in it, int64 (N,)."""
     refuse(cohort_problems(model, frame))
+    if not {feature.name for feature in model.schema_ if not feature.is_ignored} - set(frame.columns):
+        frame = frame.loc[:, frame.columns.isin(model.schema_.names)]  # outcomes come years later
     validated = model.schema_.validate(frame, warn=False)
     if model.fit_ is None:
         return validated, np.arange(len(validated))

@@ -56,9 +56,7 @@ class CohortColumns:
         if len(frame) != len(model.labels_) and (problems := subtype_model.cohort_problems(model, frame)):
             more = "; join outcomes that came later to that table as columns, with empty cells for subjects without any"
             raise InputError(f"{problems[0]}{more}")
-        named = [isinstance(name, str) and name in model.schema_ for name in frame.columns]
-        absent = {feature.name for feature in model.schema_ if not feature.is_ignored} - set(frame.columns)
-        cohort = cohort_of(model, frame if absent else frame.loc[:, named])
+        cohort = cohort_of(model, frame)
         return cls(cohort, cohort.in_order(frame))
 
     def check(self, versus: Code, names: Sequence[str | None], called: str, *, alone: bool = False) -> None:
