@@ -157,8 +157,7 @@ def value_text(value: object, unit: str = "") -> str:
 
 # Subjects whose values are improbable in their own subtype.
 
-_EXPECTED_BY_CHANCE = 0.05
-"""Expected number of unusual subjects under the model."""
+_EXPECTED_BY_CHANCE = 0.05  # unusual subjects of a cohort under the model
 MOST_LISTED = 30
 """Largest number of subjects that are compared with draws and listed, the least probable ones."""
 _LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
@@ -255,9 +254,11 @@ def _compare_with_draws(
         n_drawn += drawn.size
         for place in np.flatnonzero(~np.isnan(terms)).tolist():
             likelihood, theta, posteriors = columns[place]
-            values = likelihood.draw(posteriors[subject], drawn.size, rng)
-            places, different = (slice(None), values) if likelihood.is_continuous else pd.factorize(values)
-            of_feature = log_predictives_of(likelihood, different[:, None], posteriors[[subject]], theta)[places]
+            values = likelihood.levels(np.empty(0))  # all of them; none of a count, which has no largest
+            if is_drawn := values is None or not values.size:
+                values = likelihood.draw(posteriors[subject], drawn.size, rng)
+            logs = log_predictives_of(likelihood, values[:, None], posteriors[[subject]], theta)
+            of_feature = logs if is_drawn else rng.choice(logs, drawn.size, p=np.exp(logs))
             sums[place] += of_feature.sum()
             drawn += of_feature
         n_lower += int((drawn <= np.nansum(terms) + 1e-9).sum())
@@ -270,8 +271,7 @@ def _compare_with_draws(
 CONTINUUM_SCORE = "continuum_score"
 _BEYOND_CHANCE = 1.25
 """Multiple of the share of the variance by chance below which the score says nothing."""
-_DECIMALS = 6
-"""Further decimals depend on the order in which a linear algebra library sums."""
+_DECIMALS = 6  # further ones depend on the order in which a linear algebra library sums
 
 
 @dataclass(frozen=True)

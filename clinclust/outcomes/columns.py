@@ -72,11 +72,11 @@ class CohortColumns:
 
     def feature(self, name: str, called: str) -> tuple[Feature, Array] | None:
         """Return the feature of a column and its scores (N,), NaN = missing; None, and a problem, without any."""
-        cells, feature = self.cells(name, called), self._declared.get(name)
-        if cells is None:
-            return None
-        if feature is not None:
+        feature = self._declared.get(name)
+        if feature is not None and name in self._table.columns:
             column = self.cohort.table[name]
+        elif (cells := self.cells(name, called)) is None:
+            return None
         elif cells.nunique() < 2:
             self.problems.append(f"{called}: {name!r} has {'one value only' if cells.nunique() else 'no values'}")
             return None

@@ -97,7 +97,7 @@ DENSITIES: dict[str, Density] = {
 }
 POISSON = DENSITIES["count"]._replace(start=lambda y: (np.log(max(y.mean(), 1e-3)), np.zeros(0)))  # not overdispersed
 
-_STEP, _POLISHING = 1e-5, 20  # of numerical derivatives of scores; most steps of Newton
+_STEP, _POLISHING, _OF_A_HESSIAN = 1e-5, 60, 3  # of numerical derivatives; most steps of Newton, and of one Hessian
 _FARTHEST = 18.0  # log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum
 _LEAST_SUBJECTS, _CONVERGED = 2, 1e-10  # for each parameter; largest mean score of a solution
 
@@ -142,20 +142,19 @@ def outcome_by_subtype(
     """
     (first, shape), n_subtypes, n_covariates = density.start(y), weights.shape[1], covariates.shape[-1]
     columns, others = np.empty((len(y), 0)) if shares is None else shares, np.arange(1, n_subtypes)
-    if start is None:
-        start = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape])
+    start = np.concatenate([np.full(n_subtypes, first), np.zeros(n_covariates), shape]) if start is None else start
     start = np.append(start, np.zeros(others.size * columns.shape[1]))
-    of_subtypes = covariates if covariates.ndim == 3 else covariates[:, None]
+    of_subtypes = covariates if covariates.ndim == 3 else np.repeat(covariates[:, None], n_subtypes, axis=1)
 
     def evaluate(parameters: Array) -> tuple[float, Array]:
         intercepts, slopes, shapes, odds = np.split(parameters, np.cumsum([n_subtypes, n_covariates, shape.size]))
-        log_density, of_eta, of_shape = density.terms(y, intercepts + of_subtypes @ slopes, shapes)
+        log_density, of_eta, of_shape = density.terms(y, intercepts + of_subtypes.dot(slopes), shapes)
         counted, value, of_odds = weights, float((weights * log_density).sum()), columns
         if shares is not None:
             counted, value, of_odds = _mix(log_density, weights, columns, odds, others)
         of_eta = counted * of_eta
-        scores = [of_eta, (of_eta[:, :, None] * of_subtypes).sum(axis=1), (counted * of_shape).sum(axis=2).T, of_odds]
-        return value, np.hstack(scores)
+        of_slopes, of_shape = np.einsum("nk,nkc->nc", of_eta, of_subtypes), (counted * of_shape).sum(axis=2).T
+        return value, np.hstack([of_eta, of_slopes, of_shape, of_odds])
 
     estimates = maximise(evaluate, start)
     if estimates is None or density.on_difference is not np.exp:
@@ -206,10 +205,11 @@ def maximise(evaluate: Callable[[Array], tuple[float, Array]], start: Array) -> 
         return None
     with np.errstate(all="ignore"):
         at = minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-6}).x
-        for _ in range(_POLISHING):
+        for step in range(_POLISHING):
             gradient, steps = negative(at)[1], 2.0 * _STEP * np.maximum(1.0, np.abs(at))
-            hessian = approx_fprime(at, lambda near: negative(near)[1], epsilon=steps, centered=True)
-            if not np.isfinite(hessian).all() or np.linalg.cond(hessian) > 1e10:
+            if step % _OF_A_HESSIAN == 0:
+                hessian = approx_fprime(at, lambda near: negative(near)[1], epsilon=steps, centered=True)
+            if not (np.isfinite(hessian).all() and np.linalg.cond(hessian) <= 1e10):
                 return None
             if np.abs(gradient).max() <= _CONVERGED:
                 break
