@@ -343,7 +343,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem.with_features(included)
-    scores = joint.leave_one_out_scores(selected, selected.partition(labels))
+    membership = joint.probabilities(joint.leave_one_out_scores(selected, selected.partition(labels)))
     joins, evidence = settle.merge_tree(selected, labels)
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
@@ -355,7 +355,7 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
         schema_=schema,
         random_seed_=plan.seed,
         cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(joint.probabilities(scores)),
+        cluster_membership_=cohort.in_table_order(membership),
         clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=joint.log_joint(problem, partition) if plan.fill_modes else best.log_joint,

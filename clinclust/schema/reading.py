@@ -195,7 +195,6 @@ def _read_levels(
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> tuple[Any, Faulty]:
-    missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
     if pd.api.types.is_any_real_numeric_dtype(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         missing, unreadable = np.isnan(numbers), np.zeros(len(column), dtype=bool)
@@ -214,8 +213,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         numbers = of_text[cells.codes]
         missing = (cells.codes < 0) | cells.pick(absent)
         unreadable = np.isnan(numbers) & ~missing
-    if missing_numbers:
-        missing = missing | np.isin(numbers, missing_numbers)
+    missing |= np.isin(numbers, [number for number in map(number_of, missing_codes) if not np.isnan(number)])
     # The values of point masses need not be in the range of the likelihood and its transform.
     sound = np.where(missing | np.isin(numbers, feature.point_masses), np.nan, numbers)
     faults: Faulty = {"finite": np.isinf(sound)}
@@ -227,10 +225,11 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
         faults[kind] = ((sound <= low) if is_open else (sound < low)) | (sound > high)
     faults |= {"number": unreadable} | ({"observed": missing} if feature.complete else {})
     absent = missing | np.logical_or.reduce(list(faults.values()))
-    if feature.traits.is_whole and not feature.limit:
+    is_whole = feature.traits.is_whole and not feature.limit
+    if column.dtype == (pd.Int64Dtype() if is_whole else np.float64) and np.array_equal(absent, np.isnan(numbers)):
+        return column.astype(column.dtype), faults  # from pandas 3 on, both share their memory until one is changed
+    if is_whole:
         return pd.arrays.IntegerArray(np.where(absent, 0, numbers).astype(np.int64), absent), faults
-    if column.dtype == np.float64 and np.array_equal(absent, np.isnan(numbers)):
-        return column.astype(np.float64), faults  # from pandas 3 on, both share their memory until one is changed
     return np.where(absent, np.nan, numbers), faults
 
 
