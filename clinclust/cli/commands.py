@@ -142,7 +142,7 @@ def _reading_of(hint: Any) -> dict[str, Any]:
     if get_origin(kind) is Literal:
         return {"choices": get_args(kind)}
     if kind == tuple[str, ...]:
-        return {"action": "extend", "type": read_names}
+        return {"action": "extend", "nargs": "+", "type": read_names}
     return {"type": _READ_BY_TYPE[kind]} if kind in _READ_BY_TYPE else {}
 
 
@@ -268,8 +268,8 @@ class RowOptions(Options, title="choosing rows and columns"):
 
 
 class _ColumnOptions(Options, title="choosing rows and columns"):
-    only: tuple[str, ...] = option((), "A,B")
-    drop: tuple[str, ...] = option((), "A,B")
+    only: tuple[str, ...] = option((), "NAME")
+    drop: tuple[str, ...] = option((), "NAME")
 
 
 class TableOptions(RowOptions, _ColumnOptions, title="reading the table"):
@@ -491,12 +491,12 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions, runs="fitted.ru
 class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions, runs="fitted.run_outcomes"):
     visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
-    predictors: tuple[str, ...] = option((), "A,B", either=True, nargs="+", action="extend", type=read_names)
+    predictors: tuple[str, ...] = option((), "NAME", either=True)
     every_feature: bool = option(False, either=True)
     time: str | None = option(None, "COLUMN")
     entry: str | None = option(None, "COLUMN")
     event: str | None = option(None, "VALUE")
-    covariates: tuple[str, ...] = option((), "A,B", nargs="+", action="extend", type=read_names)
+    covariates: tuple[str, ...] = option((), "NAME")
     versus: int | str = option(1, "N", type=read_code)
     out: Path | None = option(None, "FILE")
 

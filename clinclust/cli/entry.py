@@ -12,11 +12,12 @@ from contextlib import nullcontext
 from contextvars import copy_context
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
 from clinclust import __version__
-from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options
+from clinclust.cli.commands import COMMANDS, TEXTS, Command, add_options, in_options, read_names
 from clinclust.cli.outputs import BAD_INPUT, collect_facts, note, streams_for_people, tell, tell_failure, write_data
 from clinclust.errors import CohortWarning, collect_cells, did_you_mean, mask_cells, nearest, on_one_line, shortened
 from clinclust.progress import reporting_stages
@@ -138,12 +139,20 @@ class Parser(argparse.ArgumentParser):
             problems = [f"there is no command {shortened(name, _LONGEST)}.{hint}"]
         if problems:
             self.error("; ".join(problems))
-        return super().parse_known_args(arguments, namespace)
+        return super().parse_known_args(self._put_table_first(arguments), namespace)
+
+    def _put_table_first(self, arguments: list[str]) -> list[str]:
+        """Return arguments with the table first, where a list of names would take it: `--drop crp sex cohort.csv`."""
+        lists = {flag for action in self._actions if action.type is read_names for flag in action.option_strings}
+        flag = ""
+        for place, (before, text) in enumerate(pairwise(["-", *arguments])):
+            flag = text if text.startswith("-") else flag
+            if flag in lists and not before.startswith("-") and Path(text).exists():
+                return [text, *arguments[:place], *arguments[place + 1 :]]
+        return arguments
 
     def error(self, message: str) -> NoReturn:
         """Print the problem and where the options are listed, and exit with the code of bad input."""
-        if message.startswith("unrecognized arguments"):
-            message += "; names of one option stand between commas, as in --drop crp,sex"
         tell(f"clinclust: {on_one_line(message)}")
         tell(f"  `{self.prog} --help` shows how the command is used")
         raise SystemExit(BAD_INPUT)

@@ -217,23 +217,25 @@ def missing_numbers(numbers: Array, counts: NDArray[np.int64], of_table: frozens
 
 
 def gapped_codes(numbers: Array) -> set[float]:
-    """Return the largest of few whole numbers from 0 or 1 on, if it is 7, 8, 9, 77 to 99 and behind a gap: 1, 2, 9."""
+    """Return what lies apart from answers from 0 or 1 on: 7 to 9 and 77 to 99 after a gap, and -1 and -3 below."""
     values = np.unique(numbers[np.isfinite(numbers)])
-    answers = values[~np.isin(values, _LIMITS.unknown)]
-    is_few = answers.size > 1 and values.size <= _LIMITS.most_answered
-    if not is_few or (values % 1 != 0).any() or values[0] not in (0.0, 1.0):
+    below, rest = values[values < 0.0], values[values >= 0.0]
+    answers = rest[~np.isin(rest, _LIMITS.unknown)]
+    is_scale = below.size > 0 and below[0] == -below.size and below.size >= rest.max(initial=0.0)  # -1, 0, 1
+    if answers.size < 2 or (rest % 1).any() or rest[0] > 1.0 or is_scale or not np.isin(below, _LIMITS.below).all():
         return set()
-    codes = values[values > answers[-1]]
-    return set(codes.tolist()) if (codes > answers[-1] + 1.0).all() else set()
+    above = rest[rest > answers[-1]] if values.size <= _LIMITS.most_answered else rest[:0]
+    return {*below.tolist(), *(above.tolist() if (above > answers[-1] + 1.0).all() else ())}
 
 
 def codes_of_table(columns: Sequence[Column]) -> frozenset[float]:
     """Return the codes that in several columns are behind a gap, as 9 after 1 and 2, or labelled such as unknown."""
     n_columns: Counter[float] = Counter()
     for column in columns:
-        if len(column.texts) <= _LIMITS.most_answered:
-            named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
-            n_columns.update(gapped_codes(column.numbers) | named)  # texts that are no numbers have no codes
+        named = {number_of(code) for code, label in column.notes.levels if means_missing(label)}
+        gapped = gapped_codes(column.numbers)
+        n_columns.update(gapped | named)  # texts that are no numbers have no codes
+        n_columns.subtract(set(column.finite[column.finite < 0.0].tolist()) - gapped)  # changes may be -1 too
     return frozenset(code for code, n in n_columns.items() if n >= _LIMITS.fewest_with_code)
 
 

@@ -345,10 +345,10 @@ def events(draft: DraftedColumn, table: Table) -> Role | None:
 def find_alike_named_pairs(table: Table) -> dict[str, str]:
     """Return the columns that are called alike but for a word of time or of status, as ``time`` and ``outcome``.
 
-    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`. The event is no cut of the time, as a raised
-    CA-125 is, and a smoking status of the years of smoking.
+    `t1` and `d1`, `OS_MONTHS` and `OS_STATUS`, `dayslink` and `link`; of several alike, `srv` and `srvstat`. The event
+    is no cut of the time, as a raised CA-125 is, and a smoking status of the years of smoking.
     """
-    sure, roles = table.listed["time.sure_affixes"], dict[str, str]()
+    sure, roles, bare = table.listed["time.sure_affixes"], dict[str, str](), dict[str, str]()
     events: dict[str, list[Column]] = defaultdict(list)
     for column in (column for column in table.columns if 2 <= len(column.texts) <= 4):
         called = "".join(column.words)
@@ -358,17 +358,19 @@ def find_alike_named_pairs(table: Table) -> dict[str, str]:
         numbers, called = column.finite, "".join(column.words)
         if numbers.size < max(_LIMITS.distinct, len(column.texts) / 2) or numbers[0] < 0:
             continue
-        surely = _stems(called, sure)
-        for stem in _stems(called, table.listed["time.affixes"] | sure) - {called}:
+        surely, has_parts = _stems(called, sure), (numbers % 1 > 0).mean() > _LIMITS.most_parts
+        for stem in _stems(called, table.listed["time.affixes"] | sure) | {called}:
             for event in (event for event in events[stem] if event is not column):
-                rest = "".join(event.words).replace(stem, "", 1)
+                rest, is_bare = "".join(event.words).replace(stem, "", 1), stem == called
                 is_letter = len(rest) == 1 and event.words[1:][-1:] != [rest]  # `d1` of `t1`, not `sga` of `ga_weeks`
                 if (not rest and stem not in surely) or (is_letter and len(called) - len(stem) > 1):
                     continue
+                if is_bare and (has_parts or len(event.texts) > 2 or rest not in table.listed["status.bare"]):
+                    continue  # `wbc` with `wbc_flag`
                 by_level = _by_level(column.in_rows(column.numbers), event.codes, len(event.texts))
                 if not _is_cut(by_level):
-                    roles |= {column.name: "time", event.name: "outcome"}
-    return roles
+                    (bare if is_bare else roles).update({column.name: "time", event.name: "outcome"})
+    return roles | (bare if len(bare) >= 4 else {})
 
 
 def find_days_of_events(table: Table) -> dict[str, str]:
@@ -661,6 +663,7 @@ def find_later_measurements(table: Table) -> dict[str, str]:
         prefixed = re.fullmatch("(pre|post)(..+)", words[0]) if words and words[0] not in base | after else None
         words = [*prefixed.groups(), *words[1:]] if prefixed else words  # `prewt` is pre and wt
         end = {word for word in words if word.isdigit() or word in base | after | change}
+        end |= {"pct", "percent"}.intersection(words) if not change.isdisjoint(end) else set()
         stem = tuple(word for word in words if word not in end)
         is_visit_0 = "0" in words[-2:] and not after.isdisjoint(words[-2:])  # and not `m0x`
         is_start = change.isdisjoint(end) and (is_visit_0 or not base.isdisjoint(end))

@@ -336,8 +336,8 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 
 # Names of columns: their words, whatever joins these, and the lists of words that a name may hold.
 
-# `HbA1c` has the words Hb, A, 1 and c
-_WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
+# `HbA1c` has the words Hb, A, 1 and c, and `mRS90` mRS and 90.
+_WORD = re.compile(r"[a-z][A-Z]{2,}(?![a-z])|[A-ZÀ-Þ]+(?![a-zß-ÿ])|[A-ZÀ-Þ]?[a-zß-ÿ]+|[0-9]+|[^\W\dA-Za-zÀ-ÿ_]+")
 _CONCEPTS = [*data("roles").values(), {"subjects": data("tables")["subjects"]["words"]}]
 _LISTED = frozenset(part for lists in _CONCEPTS for words in lists.values() for word in words for part in word.split())
 _SHORTEST_PARTED, _LONGEST_PARTED = 6, 40
@@ -356,8 +356,8 @@ def name_words(name: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _parted(word: str) -> tuple[str, ...]:
     """Return the listed words that make up a word, from the left, the longest first; the word itself if they do not."""
-    if (plain := re.sub("([aou])e", r"\1", word)) in _LISTED and word not in _LISTED:  # `ueberlebt` is `überlebt`
-        return (plain,)
+    if word not in _LISTED and len(plain := re.sub("([aou])e", r"\1", word)) > 2 and plain in _LISTED:
+        return (plain,)  # `ueberlebt` is `überlebt`
     if word in _LISTED or word.isdigit() or (word < _CHINESE and not _SHORTEST_PARTED <= len(word) <= _LONGEST_PARTED):
         return (word,)
     parts, start = list[str](), 0
