@@ -3,6 +3,7 @@
 Links hold in the repository and on the site alike. Nothing on the site is loaded from elsewhere.
 """
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -25,6 +26,10 @@ html_theme = "furo"
 html_title = f"clinclust {release}"
 html_show_sourcelink = html_show_copyright = False
 html_static_path, html_css_files = ["site.css"], ["site.css"]
+# The versions that `.ci/site` builds side by side; without it there is one.
+templates_path, html_context = ["templates"], {"versions": os.environ.get("SITE_VERSIONS", "").split()}
+parts = ("brand", "search", "scroll-start", "navigation", "scroll-end")
+html_sidebars = {"**": [f"sidebar/{part}.html" for part in parts[:-1]] + ["versions.html", "sidebar/scroll-end.html"]}
 
 # Results are linked where they are told of, and arguments may have the name of an attribute.
 suppress_warnings = ["toc.not_included", "ref.python"]
