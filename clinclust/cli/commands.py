@@ -169,7 +169,7 @@ def read_path(text: str) -> Path:
 def read_names(text: str) -> list[str]:
     """Return the names in a list between commas; a name with a comma is in double quotes."""
     names = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
-    if not names:
+    if not names and "," not in text:  # as in `--drop crp , sex`
         raise argparse.ArgumentTypeError("no column is named; give names with commas between them")
     return names
 

@@ -11,7 +11,7 @@ import sys
 import textwrap
 import warnings
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from functools import partial
@@ -37,6 +37,7 @@ from clinclust.files.cell_text import limited, quoted
 from clinclust.files.dictionaries import note_columns
 from clinclust.files.row_choice import ChoiceError, RowChoice, noted_several_rows, rows_taken
 from clinclust.files.tables import Part, is_in_partitions, read_cohort, shown_name, table_of_parts
+from clinclust.files.text_table import join_parts
 from clinclust.files.writing import (
     MANIFEST,
     SHARING,
@@ -307,11 +308,11 @@ def path_of_results(table: Path, ending: str) -> Path:
 # What columns are for.
 
 
-def read_roles(options: commands.RoleOptions) -> dict[str, str]:
-    """Return the role of each column that the options name; a column has one role."""
+def read_roles(options: commands.RoleOptions, names: Iterable[object] = ()) -> dict[str, str]:
+    """Return the role of each column that the options name, of a table with these names; a column has one role."""
     roles, problems = dict[str, str](), list[str]()
     for role in commands.ROLES:
-        for name in getattr(options, role):
+        for name in join_parts(getattr(options, role), names):
             if roles.setdefault(name, role) != role:
                 problems.append(f"{name} is named after {flag_of(roles[name])} and {flag_of(role)}: give one of them")
     refuse(problems)
@@ -327,7 +328,7 @@ def _check_draft_options(options: commands.DictionaryOptions) -> None:
 
 def apply_roles(options: commands.RoleOptions, schema: FeatureSchema, table: pd.DataFrame) -> FeatureSchema:
     """Return the schema with the roles of the options; note what was drafted from the values of the table."""
-    if not (roles := read_roles(options)):
+    if not (roles := read_roles(options, table)):
         return schema
     changed = with_wanted_roles(schema, table, roles)
     for before, after in zip(schema, changed, strict=True):
@@ -470,7 +471,7 @@ def _draft_schema(options: commands.DictionaryOptions, table: pd.DataFrame) -> F
             note_columns(table, options.dictionary, sheet=options.dictionary_sheet)
         except InputError as error:
             raise InputError(in_options(error.at_command_line, sheet="dictionary_sheet")) from error
-    schema = draft_schema(table, roles=read_roles(options), progress=options.progress.shown)
+    schema = draft_schema(table, roles=read_roles(options, table), progress=options.progress.shown)
     schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
     return schema
 

@@ -128,7 +128,7 @@ def _identifies_rows(column: Column) -> bool:
         return n == n_different == column.codes.size > 1 and is_named
     numbers = column.numbers
     if not np.isfinite(numbers).all():
-        are_pairs = any(TWO_NUMBERS.fullmatch(text) for text in column.texts[: _LIMITS.fewest_cells])  # as 120/80
+        are_pairs = not is_named and any(map(TWO_NUMBERS.fullmatch, column.texts[: _LIMITS.fewest_cells]))  # 120/80
         has_words = np.mean([" " in text for text in column.texts]) > 0.5
         are_texts = n_different == n and not are_pairs and np.isfinite(numbers).mean() < 0.5
         return bool(are_texts and (is_named or not has_words))
@@ -152,6 +152,7 @@ def _identifies_rows(column: Column) -> bool:
 def propose_identifier(column: Column) -> Proposal | None:
     """Propose the identifier of the rows, unless it is wanted or has units or marks."""
     has_marks = column.written is not None and bool(column.written.fields or column.written.fault)
+    has_marks &= not looks_identifying(column.name, is_unique=True)  # `#17` of `Patient ID`
     if has_marks or column.is_wanted or not _identifies_rows(column):
         return None
     is_whole = len(column.texts) == column.codes.size
@@ -221,7 +222,7 @@ def gapped_codes(numbers: Array) -> set[float]:
     values = np.unique(numbers[np.isfinite(numbers)])
     below, rest = values[values < 0.0], values[values >= 0.0]
     answers = rest[~np.isin(rest, _LIMITS.unknown)]
-    is_scale = below.size > 0 and below[0] == -below.size and below.size >= rest.max(initial=0.0)  # -1, 0, 1
+    is_scale = below.size > 0 and below[0] == -below.size and below.size == rest.max(initial=0.0)  # -1, 0, 1
     if answers.size < 2 or (rest % 1).any() or rest[0] > 1.0 or is_scale or not np.isin(below, _LIMITS.below).all():
         return set()
     above = rest[rest > answers[-1]] if values.size <= _LIMITS.most_answered else rest[:0]
@@ -431,7 +432,7 @@ def propose_numbers(column: Column) -> Proposal | None:
     if (beyond.any() or not is_number.all()) and len(column.texts) <= MOST_LEVELS:
         return None
     codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts, column.codes_of_table)
-    is_code = np.isin(written.numbers, list(codes))
+    is_code = np.isin(written.numbers, list(codes if _AMOUNTS.isdisjoint(column.words) else codes - {0.0}))
     odd, coded = list(compress(column.texts, ~is_number)), list(compress(column.texts, is_code))
     texts = {"no_numbers": odd, "codes_apart": coded}
     looks = [LOOKS[why].format(texts=listed(map(quote_cell, of))) for why, of in texts.items() if of]
@@ -456,8 +457,8 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         return _two_levels(column.rewritten(others)).extended(synonyms=others)
     is_plain = not written.fields and len(column.texts) == n_levels
     are_whole = is_plain and not (numbers.values % 1.0).any()
-    if are_whole:
-        are_far = (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
+    if are_whole or (is_plain and not _WITH_POINTS.isdisjoint(column.words)):  # 250.00 and 486 of `icd9_code`
+        are_far = are_whole and (top - low) / numbers.step >= _LIMITS.far_apart * n_levels and n_levels <= MOST_LEVELS
         are_far &= top < 2.0 * low or low >= _LIMITS.long_code  # doses of 81, 160 and 325 mg have a ratio
         are_far &= column.n_observed >= _LIMITS.rows_of_a_code * n_levels
         may_be_codes = n_levels <= min(_LIMITS.most_codes, column.n_observed / 2)
@@ -656,7 +657,9 @@ def ordered_pair(pair: Sequence[str]) -> list[str]:
 
 # The proposal for levels: two that are no and yes, ordered, or without order.
 
-_NOMINAL, _NO_CODES = (frozenset(data("roles")["nominal"][key]) for key in ("words", "not_beside"))
+_NOMINAL, _NO_CODES, _WITH_POINTS, _AMOUNTS = (
+    frozenset(data("roles")["nominal"][key]) for key in ("words", "not_beside", "with_points", "amounts")
+)
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 
 

@@ -540,10 +540,13 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 # The calendar and places.
 
 
+_PERIOD = re.compile(r"(19|20)\d\d[-/ ]?[QTWqtw][0-5]?\d|[QTqt][1-4][-/ ]?(19|20)\d\d")  # `2019-Q1`, `2020W05`
+
+
 def calendar(draft: DraftedColumn, table: Table) -> Role | None:
     """Recognise dates and times of day, calendar years, months and weeks, by name and values."""
     column, words, numbers = draft.column, draft.column.words, draft.column.finite
-    if draft.proposal.reason.startswith(_DATES):
+    if draft.proposal.reason.startswith(_DATES) or (column.texts and all(map(_PERIOD.fullmatch, column.texts))):
         return Role("time", "dates or times of day")
     if _is_long(draft) and not table.listed["date"].isdisjoint(words):
         return Role("time", "by its name")

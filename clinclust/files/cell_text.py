@@ -67,6 +67,11 @@ _OTHER_SIGNS = str.maketrans({"−": "-", "\u066b": ".", "\uff0d": "-"})
 _IN_OTHER_SIGNS = compile_short(r"'?[<>]?=?[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s?%?")
 
 
+def remove_unseen(text: str) -> str:
+    """Return a text without characters that cannot be seen, and without blanks around it."""
+    return (text if text.isascii() else _UNSEEN.sub("", _SPACES.sub(" ", text))).strip()
+
+
 def canonical_text(value: object) -> str:
     """Return the canonical text of one cell.
 
@@ -75,7 +80,7 @@ def canonical_text(value: object) -> str:
     is in ISO form, without the time if it is midnight.
     """
     if isinstance(value, str):
-        text = value.strip() if value.isascii() else _UNSEEN.sub("", _SPACES.sub(" ", value)).strip()
+        text = remove_unseen(value)
         if text[:1] != "'" and text.isascii():
             return text
         digits = (str(unicodedata.decimal(sign, sign)) for sign in unicodedata.normalize("NFKC", text[:LONGEST_NUMBER]))

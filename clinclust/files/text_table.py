@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError, did_you_mean
 from clinclust.files import say
-from clinclust.files.cell_text import is_blank, listed, quoted
+from clinclust.files.cell_text import is_blank, listed, quoted, remove_unseen
 
 # What a file says of its columns: labels, units, coded values, user-missing codes.
 
@@ -202,6 +202,15 @@ def refuse_many_columns(n_columns: int, most: int | None, what: str = "read with
         raise InputError(say("too_many_columns", n_columns=n_columns, most=most, what=what))
 
 
+def join_parts(texts: Iterable[str], names: Iterable[object]) -> list[str]:
+    """Return names of columns that a list between commas parted, such as `Na, serum`, in one piece again."""
+    joined, names = list[str](), set(names)
+    for text in texts:
+        whole = {f"{joined[-1]}{mark}{text}" for mark in (",", ", ")} & names if joined else set()
+        joined = [*joined[:-1], *whole] if whole and joined[-1] not in names else [*joined, text]
+    return joined
+
+
 def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with the columns to keep (`only`), without those to `drop`, and remarks on the choice.
 
@@ -209,9 +218,9 @@ def chosen_columns(read: TableRead, only: Names, drop: Names) -> tuple[pd.DataFr
     name, or look like two tables in one.
     """
     names, numbers = read.names, read.places
-    wanted, dropped = ([read.find_column(text) for text in texts or ()] for texts in (only, drop))
-    if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
-        raise InputError(listed(problems))
+    wanted, dropped = ([read.find_column(text) for text in join_parts(texts or (), names)] for texts in (only, drop))
+    if problems := [place.removesuffix(".") for place in [*dropped, *wanted] if isinstance(place, str)]:
+        raise InputError("\n  ".join(problems))
     columns = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not columns:
         raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
@@ -262,7 +271,9 @@ def name_columns(read: TableRead) -> TableRead:
     """
     numbers = {at: f"#{read.places[at]}" for at, name in enumerate(read.names) if is_blank(name)}
     made = {at: f"{number} (2)" if number in read.names else number for at, number in numbers.items()}
-    names, remarks = [made.get(at, name) for at, name in enumerate(read.names)], read.remarks
+    seen = Counter(map(remove_unseen, read.names))  # a zero-width space in a name cannot be typed
+    plain = [name if name.isascii() or seen[remove_unseen(name)] > 1 else remove_unseen(name) for name in read.names]
+    names, remarks = [made.get(at, name) for at, name in enumerate(plain)], read.remarks
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in names):
         counts = [names[: at + 1].count(name) for at, name in enumerate(names)]
