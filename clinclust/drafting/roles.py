@@ -308,7 +308,8 @@ def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
     for name in column.names:
         whole = " ".join(name) in listed["time.names"]
         is_time = whole or _bare(name) in listed["time.names"] or _bare(name).replace(" ", "") in listed["time"]
-        is_time |= mentions(name, listed["time"]) or table.is_called([name], "survival")  # `OS months`
+        is_time |= mentions(name, listed["time"]) and listed["time.not_to"].isdisjoint(name)  # no `time_to_peak`
+        is_time |= table.is_called([name], "survival")  # `OS months`
         if (is_time and _is_long(draft)) or (are_numbers and whole):
             return Role("time", "by its name")
     finite, n_never = column.finite, column.counts[np.isinf(column.numbers)].sum()
