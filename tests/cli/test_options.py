@@ -182,3 +182,12 @@ def test_options_of_every_kind_are_repeated_exactly(table, sheet, names, words, 
     line = next_command("fit", options, repeated=(EveryKind,))
     again = EveryKind.read(parser.parse_args(shlex.split(line)[2:]))
     assert replace(again, table=again.table.absolute()) == replace(options, table=options.table.absolute())
+
+
+@pytest.mark.parametrize(
+    "names", ["'Na, serum' age cohort.csv", "age , 'Na, serum' cohort.csv", "'Na, serum',age cohort.csv"]
+)
+def test_names_stand_between_blanks_or_commas_and_the_table_after_them(names, here, run):
+    cohort().assign(**{"Na, serum": 140}).to_csv("cohort.csv", index=False)
+    run(f"draft --out s.yaml --drop {names}")
+    assert {"age", "Na, serum"}.isdisjoint(FeatureSchema.from_yaml("s.yaml").names)

@@ -69,8 +69,11 @@ def test_a_code_for_unknown_is_one_in_all_columns_of_the_table():
     rng = np.random.default_rng(4)
     shares = {f"sign{k}": share for k, share in enumerate((0.02, 0.05, 0.2, 0.4))}
     cells = {name: rng.choice([1, 2, 9], 400, p=[0.5, 0.5 - share, share]) for name, share in shares.items()}
-    score = rng.integers(1, 10, 400)
-    schema = draft_schema(pd.DataFrame({**cells, "score": score}))
+    below = {f"cups{k}": rng.choice([-3, -1, *range(8)], 400) for k in range(4)}
+    change = {f"change{k}": rng.integers(-1, 2, 400) for k in range(2)}
+    schema = draft_schema(pd.DataFrame({**cells, **below, **change, "score": rng.integers(1, 10, 400)}))
+    assert {frozenset(schema[name].missing_codes) for name in below} == {frozenset(["-1", "-3"])}
+    assert not any(schema[name].missing_codes for name in change)
     assert {(schema[name].likelihood, schema[name].missing_codes) for name in cells} == {("bernoulli", ("9",))}
     assert schema["score"].missing_codes == ()
 

@@ -161,7 +161,9 @@ UNSEEN = ["m\u200b", "\ufeffm", "m\u00a0", "m\u00ad", "\u200em", "m\u200d", "\u2
 def test_a_character_that_cannot_be_seen_makes_no_second_level_and_no_value(tmp_path):
     rows = [[text, "late\u202fstage" if k % 2 else "late stage", k] for k, text in enumerate(UNSEEN)]
     path = tmp_path / "cohort.csv"
-    pd.DataFrame([*rows, ["\u200b", "early stage", 9]], columns=["sex", "stage", "n"]).to_csv(path, index=False)
+    pd.DataFrame([*rows, ["\u200b", "early stage", 9]], columns=["s\u00adex", "\u200bstage", "n"]).to_csv(
+        path, index=False
+    )
     frame = read_cohort(path)
     schema = stored_schema("unseen_characters")
     valid = schema.validate(frame, warn=False)
