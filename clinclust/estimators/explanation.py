@@ -258,7 +258,7 @@ def _compare_with_draws(
             if is_drawn := values is None or not values.size:
                 values = likelihood.draw(posteriors[subject], drawn.size, rng)
             logs = log_predictives_of(likelihood, values[:, None], posteriors[[subject]], theta)
-            of_feature = logs if is_drawn else rng.choice(logs, drawn.size, p=np.exp(logs))
+            of_feature = logs if is_drawn else rng.choice(logs, drawn.size, p=np.exp(logs) / np.exp(logs).sum())
             sums[place] += of_feature.sum()
             drawn += of_feature
         n_lower += int((drawn <= np.nansum(terms) + 1e-9).sum())
