@@ -149,6 +149,16 @@ class Table:
                 return counts.name
         return None
 
+    @cached_property
+    def measures(self) -> str | None:
+        """The column that names genes or analytes, where all others are numbers of people: `gene`, `S001`, `S002`."""
+        are_numbered = [draft.is_number and any(map(str.isdigit, draft.column.name)) for draft in self.drafted[1:]]
+        if sum(are_numbered) < max(_LIMITS.fewest_subjects, 0.9 * len(are_numbered)):
+            return None
+        first = self.columns[0]
+        are_names = len(first.texts) == first.n_observed and not self.listed["measure"].isdisjoint(first.words)
+        return first.name if are_names else None
+
 
 Rule = Callable[[DraftedColumn, Table], Role | None]
 """Looks at a column and its neighbours; returns a role with its evidence, or None."""
@@ -776,6 +786,8 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     table = Table(drafted, frame)
     if table.counts is not None:
         warn(f"ROWS ARE NOT PATIENTS: {LOOKS['grouped'].format(name=table.counts)}")
+    if table.measures is not None:
+        warn(f"ROWS ARE NOT PATIENTS: {LOOKS['transposed'].format(name=table.measures)}")
     may_change = [draft for draft in drafted if draft.column.notes.role is None and draft.column.texts]
     for rule in RULES:
         for draft in may_change:

@@ -274,3 +274,10 @@ def test_everything_wrong_is_said_before_anything_is_drafted():
     with pytest.raises(SchemaError) as found:
         draft_schema(COHORT, roles={"case": "cluster", "comment": "describe"}, progress=False)
     assert [problem.partition(":")[0] for problem in found.value.problems] == ["case", "comment"]
+
+
+def test_a_table_whose_rows_are_measurements_is_to_be_turned():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(9, 2, (30, 40)), columns=[f"P{k}" for k in range(40)])
+    frame.insert(0, "analyte", [f"{chr(97 + k % 26)}{k}" for k in range(30)])
+    with pytest.warns(CohortWarning, match=r"ROWS ARE NOT PATIENTS.*set_index\('analyte'\)"):
+        draft_schema(frame)
