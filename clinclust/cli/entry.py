@@ -144,12 +144,12 @@ class Parser(argparse.ArgumentParser):
     def _put_table_first(self, arguments: list[str]) -> list[str]:
         """Return arguments with the table first, where a list of names would take it: `--drop crp sex cohort.csv`."""
         lists = {flag for action in self._actions if action.type is read_names for flag in action.option_strings}
-        flag = ""
+        flag, last = "", 0
         for place, (before, text) in enumerate(pairwise(["-", *arguments])):
             flag = text if text.startswith("-") else flag
-            if flag in lists and not before.startswith("-") and Path(text).exists():
-                return [text, *arguments[:place], *arguments[place + 1 :]]
-        return arguments
+            last = place if flag in lists and not before.startswith("-") and Path(text).exists() else last
+        is_taken = last > 0 and arguments[0].startswith("-")
+        return [arguments[last], *arguments[:last], *arguments[last + 1 :]] if is_taken else arguments
 
     def error(self, message: str) -> NoReturn:
         """Print the problem and where the options are listed, and exit with the code of bad input."""
