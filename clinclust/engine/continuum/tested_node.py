@@ -203,7 +203,7 @@ def _tested(
         if plan.cancelled.is_set():
             raise SearchCancelled("the test was cancelled")
         drawn, scores = population.draw(np.random.default_rng(_stream(seed, _DRAW + number)))
-        begun = None if clusters is None else divide_like(drawn, clusters)
+        begun = None if clusters is None else _divide_like(drawn, clusters)
         return _statistics(drawn, scores, most, begun)[:2]
 
     expected = list[tuple[Array, Array]]()
@@ -311,7 +311,7 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
     return max(pursued, key=lambda division: division.gain, default=Division(-np.inf, together))
 
 
-def divide_like(drawn: Problem, clusters: tuple[Array, Array]) -> Division:
+def _divide_like(drawn: Problem, clusters: tuple[Array, Array]) -> Division:
     """Divide drawn subjects beginning from two clusters of the observed ones, of which these are sizes and sums.
 
     A division that the main axis hides, such as by a value that half of the subjects have, is one of draws too.
@@ -364,10 +364,10 @@ class Division(NamedTuple):
 # groups 4 SD apart, 87% have a gap at .017 so, and 33% in normal scores.
 #
 # Ranks that pile up, as those of a scale at its floor and its ceiling, have peaks of their own. If more than a third of
-# the features are discrete, h must therefore also exceed those of cohorts drawn from the subjects' own distribution,
-# smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought. h, the dip and Silverman's p are each
-# compared with a milder level than alone (`MIXED`): together they have the errors of h above all cohorts, and more
-# power.
+# the features are discrete, h or the dip must therefore also exceed those of cohorts drawn from the subjects' own
+# distribution, smoothed to one peak (`SmoothedPopulation`), in which the same axis is sought. The dip sees large groups
+# (40 cohorts of 400, mixed columns, two groups 4 SD apart: .88, by h .48), h small ones (a tenth 5 SD away: .58, by the
+# dip .08). Silverman's p and the dip are each compared with a milder level than alone (`MIXED`).
 #
 # Missing values blur a place: of groups d apart, the subject whose features hold a share s of d^2 has a log odds whose
 # mean is s times that of the others. Its log odds are divided by s, so that each group has one place, and subjects who
@@ -388,8 +388,8 @@ _MOST_SAMPLES, _NUMBERS_OF_COHORTS = 4999, (10, 20, 30, 40)
 .05, after 181), and of cohorts, until h is 1.5 standard errors from where p would be the level."""
 LONG_TAIL = 0.5
 """Absolute skewness of places above which one tail is long."""
-TAIL_COUNTS = 0.6
-"""Multiple of Silverman's p with a long tail, and of the p of h among cohorts: at a level of .03, .05 is enough."""
+TAIL_COUNTS, EITHER_COUNTS = 0.6, 0.83
+"""At a level of .03, Silverman's p with a long tail is compared with .05, the smaller p of h and the dip with .036."""
 FLAT_TOP = 1.75, 0.1
 """Multiples of Silverman's p without a long tail, and of the p of the dip: at a level of .03, they are compared with
 .017 and .3. A dip at .2 or .1 loses groups (3.3 SD, N 400: .90 and .78)."""
@@ -409,12 +409,11 @@ _SHRINKAGE = 0.1
 """Share of the diagonal in the covariance matrix within the two groups (Friedman 1989)."""
 _AT_ONCE = 32  # samples that are drawn together
 _ENDS = 4.0
-"""Distance from the median, in robust standard deviations, half the distance of the quantiles .16 and .84, beyond which
-measurements are drawn in by logarithms: gross errors would be the axis. Cut there, the 7% of people with the highest
-incomes would be a peak."""
+"""Robust standard deviations (half the distance of the quantiles .16 and .84) from the median beyond which measurements
+are drawn in by logarithms: gross errors would be the axis. Cut there, the highest 7% of incomes would be a peak."""
 
 
-def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_foldings: int = 1) -> tuple[Array, Whole]:
+def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator) -> tuple[Array, Whole]:
     """Return the place of each subject along the axis between two groups, found without the subject, float64 (M,).
 
     `scores` are those of the features (M, D), NaN = missing. Also the subjects whose features tell their place.
@@ -424,12 +423,12 @@ def places_on_axis(scores: Array, halves: Labels, rng: np.random.Generator, n_fo
         filled, information = with_information(scores, halves)
     filled = np.ascontiguousarray(filled)  # sums along rows depend on the order of memory in the last digits
     least, places = _LEAST_INFORMATION * float(np.median(information)), np.zeros(len(filled))
-    for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(n_foldings)]:
+    for fold in [rng.permutation(len(filled)) % _FOLDS for _ in range(_FOLDINGS)]:
         discriminants = _find_discriminants(filled, halves, fold)
         if discriminants is None:
             return np.zeros(len(filled)), np.arange(len(filled))
         axes, middles, spreads = discriminants
-        places += (np.einsum("ij,ij->i", filled, axes[fold]) - middles[fold]) / spreads[fold] / n_foldings
+        places += (np.einsum("ij,ij->i", filled, axes[fold]) - middles[fold]) / spreads[fold] / _FOLDINGS
     return places / np.maximum(information, least or 1.0), np.flatnonzero(information >= least)
 
 
@@ -490,11 +489,11 @@ def distance_between(columns: Array, halves: Labels, rng: np.random.Generator) -
     return float((second.mean() - first.mean()) / max(np.sqrt((first.var() + second.var()) / 2.0), 1e-12))
 
 
-def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) -> tuple[float, float]:
-    """Return Silverman's p of one peak of places (M,), and their critical bandwidth in standard deviations."""
+def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) -> float:
+    """Return Silverman's p of one peak of places (M,)."""
     spread = float(places.std())
     if spread <= 0.0:
-        return 1.0, 0.0
+        return 1.0
     x = (places - places.mean()) / spread
     h = critical_bandwidth(x)
 
@@ -505,7 +504,7 @@ def p_of_one_peak(places: Array, rng: np.random.Generator, level: float = 0.05) 
             samples = means + (samples - means + h * rng.standard_normal(samples.shape)) / np.sqrt(1.0 + h**2)
             yield from (count_peaks(sample, h, _LEAST_MASS) for sample in samples)
 
-    return share_as_extreme(numbers_of_peaks(), 2, level), h
+    return share_as_extreme(numbers_of_peaks(), 2, level)
 
 
 def share_as_extreme(draws: Iterable[float], observed: float, level: float) -> float:
@@ -525,16 +524,13 @@ def p_of_flat_top(places: Array, rng: np.random.Generator, level: float) -> floa
     return share_as_extreme((dip(np.sort(rng.random(places.size)), observed) for _ in count()), observed, level)
 
 
-def p_of_no_gap(
-    places: Array, rng: np.random.Generator, level: float, counts: tuple[float, float] = FLAT_TOP
-) -> tuple[float, float]:
-    """Return p of no gap among places (M,), at this level (`TAIL_COUNTS`, `FLAT_TOP`), and their critical bandwidth."""
+def p_of_no_gap(places: Array, rng: np.random.Generator, level: float, counts: tuple[float, float] = FLAT_TOP) -> float:
+    """Return p of no gap among places (M,), at this level (`TAIL_COUNTS`, `FLAT_TOP`)."""
     from_mean = places - places.mean()
     has_tail = abs(float((from_mean**3).mean())) > LONG_TAIL * float(from_mean.std()) ** 3
     of_peaks = TAIL_COUNTS if has_tail else counts[0]
-    p, h = p_of_one_peak(places, rng, level / of_peaks)
-    p = min(of_peaks * p, 1.0)
-    return (p if has_tail or p >= level else max(p, counts[1] * p_of_flat_top(places, rng, level / counts[1]))), h
+    p = min(of_peaks * p_of_one_peak(places, rng, level / of_peaks), 1.0)
+    return p if has_tail or p >= level else max(p, counts[1] * p_of_flat_top(places, rng, level / counts[1]))
 
 
 def critical_bandwidth(x: Array) -> float:
@@ -549,41 +545,45 @@ def critical_bandwidth(x: Array) -> float:
 def p_of_gap(part: Problem, halves: Labels, rng: np.random.Generator, level: float) -> float:
     """Return p of no gap along the axis between two halves, (M,), in normal scores; above the level, of places only."""
     discrete, scores, nominal = is_discrete(part.cohort), nulls.scores_of(part.cohort), nulls.are_nominal(part.cohort)
-    has_few = are_few(discrete)
-    n_foldings = _FOLDINGS if has_few else 1  # h of one folding is compared with those of one in each cohort
-    places, clear = places_on_axis(find_telling_scores(scores, discrete, nominal, halves), halves, rng, n_foldings)
-    p, h = p_of_no_gap(places[clear], rng, level, FLAT_TOP if has_few else MIXED)
-    if has_few or p >= level:
+    places, clear = places_on_axis(find_telling_scores(scores, discrete, nominal, halves), halves, rng)
+    p = p_of_no_gap(places[clear], rng, level, FLAT_TOP if are_few(discrete) else MIXED)
+    if are_few(discrete) or p >= level:
         return p
     straight = nulls.one_population(part, rng)
-    # Levels that are drawn given those of another nominal feature bring back two peaks that were smoothed away, unless
-    # one says nearly the same as the other: a race that is Hispanic, and a column of Hispanic origins.
+    # Levels drawn given those of another nominal feature bring back peaks that were smoothed away, unless both say
+    # nearly the same: a race that is Hispanic, and a column of Hispanic origins.
     links = tuple(column for column in straight.nominal if not nominal[column.parent] or column.share > _SAYS_THE_SAME)
     of_one_peak = nulls.smoothed_population(replace(straight, nominal=links), rng)
     clusters = part.partition(halves).sums
 
-    def bandwidths() -> Iterator[float]:
+    def draw_without_gap() -> Iterator[tuple[float, float]]:
         while True:
             drawn, scores = of_one_peak.draw(rng)
-            alike = divide_like(drawn, clusters)
+            alike = _divide_like(drawn, clusters)
             parts = (alike if alike.gain > -np.inf else best_division(drawn)).labels
             telling = find_telling_scores(scores, discrete, nominal, parts)
-            places, clear = places_on_axis(telling, parts, rng)
-            spread = float(places[clear].std())
-            yield critical_bandwidth((places[clear] - places[clear].mean()) / max(spread, 1e-9))
+            yield _bandwidth_and_dip(*places_on_axis(telling, parts, rng))
 
-    return max(p, TAIL_COUNTS * p_of_bandwidth(h, bandwidths(), level / TAIL_COUNTS))
+    observed = np.array(_bandwidth_and_dip(places, clear))
+    return max(p, EITHER_COUNTS * p_of_either(observed, draw_without_gap(), level / EITHER_COUNTS))
 
 
-def p_of_bandwidth(observed: float, drawn: Iterator[float], level: float) -> float:
-    """Return p of a critical bandwidth among those of cohorts without a gap, whose squares are about normal.
+def _bandwidth_and_dip(places: Array, clear: Whole) -> tuple[float, float]:
+    """Return the square of h, in standard deviations, and the dip of clear places."""
+    x = np.sort(places[clear] - places[clear].mean())
+    return critical_bandwidth(x / max(float(x.std()), 1e-9)) ** 2, dip(x)
 
-    In 17 divisions, 300 cohorts each, their quantile .95 is 1.3 to 1.8 standard deviations above the mean.
+
+def p_of_either(observed: Array, drawn: Iterator[tuple[float, float]], level: float) -> float:
+    """Return the smaller p of h^2 and the dip, (2,), among those of cohorts without a gap, which are about normal.
+
+    In 17 divisions, 300 cohorts each, the quantile .95 of h^2 is 1.3 to 1.8 standard deviations above the mean.
     """
-    squares, at_level = list[float](), -float(ndtri(level))
+    of_cohorts, at_level = list[tuple[float, float]](), -float(ndtri(level))
     for n in _NUMBERS_OF_COHORTS:
-        squares += [h**2 for h in islice(drawn, n - len(squares))]
-        t = (observed**2 - np.mean(squares)) / max(float(np.std(squares, ddof=1)), 1e-9) / np.sqrt(1.0 + 1.0 / n)
+        of_cohorts += islice(drawn, n - len(of_cohorts))
+        spreads = np.maximum(np.std(of_cohorts, axis=0, ddof=1), 1e-9)
+        t = float(((observed - np.mean(of_cohorts, axis=0)) / spreads).max()) / np.sqrt(1.0 + 1.0 / n)
         if abs(t - at_level) > 1.5 * np.sqrt((1.0 + at_level**2 / 2.0) / n):
             break
     return float(stdtr(n - 1, -t))
@@ -661,8 +661,8 @@ def p_of_gap_in_measurements(part: Problem, halves: Labels, rng: np.random.Gener
     if not are_measurements(discrete):
         return 1.0
     scores = scores_on_own_scales(part.cohort, discrete)[:, ~discrete]
-    places, clear = places_on_axis(scores, halves, rng, _FOLDINGS)
-    return p_of_no_gap(places[clear], rng, level)[0]
+    places, clear = places_on_axis(scores, halves, rng)
+    return p_of_no_gap(places[clear], rng, level)
 
 
 def p_of_gap_between(problem: Problem, node: Node, seed: np.random.SeedSequence, level: float) -> float:

@@ -312,7 +312,7 @@ def score_divisions(cohort: FittedCohort, divisions: Sequence[Division]) -> list
         node = Node(below, second[below].astype(np.int64), tree.n_subtypes).sample(_MOST_SUBJECTS, rng)
         part, halves = problem.restricted_to(node.members), node.halves
         places = [places_on_axis(scores, halves, rng)[0] for scores in find_scales(part, halves)]
-        axis = min(places, key=lambda axis: p_of_one_peak(axis, np.random.default_rng(0))[0])
+        axis = min(places, key=lambda axis: p_of_one_peak(axis, np.random.default_rng(0)))
         scored.append((division, axis, halves))
     return scored
 

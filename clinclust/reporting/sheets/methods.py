@@ -78,7 +78,7 @@ def _describe_test(findings: Findings, references: References) -> list[str]:
     fields |= {"least": rule.SMALLEST_NODE, "sample": rule.FIRST_SAMPLE, "most": rule.LARGEST_NODE}
     fields |= {"flat": rule.FLAT_TOP[0], "tail": rule.TAIL_COUNTS, "skewness": rule.LONG_TAIL, "shapes": SHAPE_COUNTS}
     fields |= {"distinct_level": DISTINCT_LEVEL, "dip_level": DISTINCT_LEVEL / rule.FLAT_TOP[1]}
-    fields |= {"mixed": rule.MIXED[0], "mixed_dip": DISTINCT_LEVEL / rule.MIXED[1]}
+    fields |= {"mixed": rule.MIXED[0], "mixed_dip": DISTINCT_LEVEL / rule.MIXED[1], "either": rule.EITHER_COUNTS}
     fields |= {"heap": rule.HEAP, "limit": rule.LIMIT, "clear": CLEAR, "few": LEAST_CLEAR, "far": FAR}
     fields["finding"] = findings.answer.words["finding"]
     fields |= {"tested": counted(n_tested, "division"), "accepted": accepted, "was": counted(accepted, "was")}

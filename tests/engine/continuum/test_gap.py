@@ -16,7 +16,7 @@ from clinclust.engine.continuum.tested_node import (
     distance_between,
     find_telling_scores,
     is_discrete,
-    p_of_bandwidth,
+    p_of_either,
     p_of_flat_top,
     p_of_gap,
     p_of_gap_in_measurements,
@@ -69,10 +69,10 @@ def test_at_the_critical_bandwidth_the_last_two_peaks_become_one():
 def test_one_peak_and_two():
     rng = np.random.default_rng(2)
     one = rng.normal(size=400)
-    assert p_of_one_peak(one, rng)[0] > 0.05
-    assert p_of_one_peak(np.append(one[5:], np.full(5, 9.0)), rng)[0] > 0.05  # far values are no group
-    assert p_of_one_peak(rng.normal(np.repeat([0.0, 4.0], 200)), rng, 0.01)[0] < 0.005
-    assert p_of_one_peak(np.zeros(20), rng) == (1.0, 0.0)
+    assert p_of_one_peak(one, rng) > 0.05
+    assert p_of_one_peak(np.append(one[5:], np.full(5, 9.0)), rng) > 0.05  # far values are no group
+    assert p_of_one_peak(rng.normal(np.repeat([0.0, 4.0], 200)), rng, 0.01) < 0.005
+    assert p_of_one_peak(np.zeros(20), rng) == 1.0
 
 
 def share_with_a_gap(draw):
@@ -80,8 +80,8 @@ def share_with_a_gap(draw):
     shares = np.zeros(2)
     for sample in range(50):
         places = draw(np.random.default_rng([8, sample, 400]))
-        p = p_of_no_gap(places, np.random.default_rng(sample), LEVEL)[0]
-        shares += [p < LEVEL, p_of_one_peak(places, np.random.default_rng(sample), 0.017)[0] < 0.017]
+        p = p_of_no_gap(places, np.random.default_rng(sample), LEVEL)
+        shares += [p < LEVEL, p_of_one_peak(places, np.random.default_rng(sample), 0.017) < 0.017]
     return shares / 50
 
 
@@ -122,12 +122,8 @@ def test_places_are_found_without_the_subject():
     population = population_of(groups(4.0))
     halves = best_division(population.part).labels
     flipped = np.where(np.arange(400) == 7, 1 - halves, halves)
-
-    def places(labels):
-        return places_on_axis(population.scores, labels, np.random.default_rng(5), 3)[0]
-
-    values = places(halves), places(flipped)
-    same_fold = np.isclose(*values, atol=1e-12)
+    places = [places_on_axis(population.scores, labels, np.random.default_rng(5))[0] for labels in (halves, flipped)]
+    same_fold = np.isclose(*places, atol=1e-12)
     assert same_fold[7]  # its own label has no part in its place
     assert not same_fold.all()
 
@@ -139,7 +135,7 @@ def test_who_lacks_a_telling_feature_has_the_place_of_the_others_and_who_lacks_a
     values[:, :8][np.argsort(rng.random((400, 8)), axis=1) < n_missing[:, None]] = np.nan
     population = population_of(values)
     halves, n_missing = (each[population.part.cohort.order] for each in (halves, n_missing))
-    places, clear = places_on_axis(population.scores, halves, rng, 3)
+    places, clear = places_on_axis(population.scores, halves, rng)
     places, halves, n_missing = places[clear], halves[clear], n_missing[clear]
     assert set(n_missing) == {0, 2}
     assert clear.size > 300
@@ -155,12 +151,14 @@ def test_draws_end_once_their_share_is_clear(n_extreme, n_draws):
 
 
 @pytest.mark.parametrize(("height", "n_draws"), [(1.75, range(20, 41)), (0.5, {10}), (6.0, {10})])
-def test_few_cohorts_are_drawn_where_the_bandwidth_is_far_from_theirs(height, n_draws):
+def test_few_cohorts_are_drawn_where_bandwidth_or_dip_is_far_from_theirs(height, n_draws):
     squares = np.random.default_rng(1).normal(10.0, 1.0, size=40)
-    left = iter(np.sqrt(squares))
-    p = p_of_bandwidth(np.sqrt(10.0 + height), left, 0.05)
-    assert (n_drawn := 40 - len(list(left))) in n_draws
-    assert p == pytest.approx(ttest_ind([10.0 + height], squares[:n_drawn], alternative="greater").pvalue)
+    for order in ([0, 1], [1, 0]):  # whichever tells more
+        left = iter(np.column_stack([squares, squares]).tolist())
+        p = p_of_either(np.array([10.0 + height, 9.0])[order], left, 0.05)
+        n_drawn = 40 - len(list(left))
+        assert n_drawn in n_draws
+        assert p == pytest.approx(ttest_ind([10.0 + height], squares[:n_drawn], alternative="greater").pvalue)
 
 
 def test_the_distance_of_groups_is_that_of_their_means_in_standard_deviations_along_the_best_axis():
