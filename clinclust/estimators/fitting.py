@@ -178,13 +178,13 @@ def cut(fit: Fit, cohort: Prepared, plan: SearchPlan, settings: Settings, min_si
     fit = as_asked(fit, settings.n_clusters, min_size)
     if fit.n_clusters_ == 1 or not settings.calibrate:
         return fit
-    problem = fitted_problem(fit, cohort.problem, fit.coarsening_)
-    order = problem.cohort.order
+    problem, order = fitted_problem(fit, cohort.problem, fit.coarsening_), cohort.problem.cohort.order
     places, averages = average_membership(problem, fit.cluster_labels_[order], plan)
     scores = np.log(np.maximum(fit.cluster_membership_, np.finfo(np.float64).tiny))
     warmth = temperature(scores[order[places]], averages, fit.subtype_of_)
-    clusters, membership = replace(fit.clusters_, temperature=warmth), joint.probabilities(scores / warmth)
-    return replace(fit, clusters_=clusters, cluster_membership_=membership)
+    scores /= warmth
+    clusters = replace(fit.clusters_, temperature=warmth)
+    return replace(fit, clusters_=clusters, cluster_membership_=joint.probabilities(scores))
 
 
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
@@ -338,29 +338,29 @@ def fit_of(result: SearchResult, of_cohort: Prepared, plan: SearchPlan) -> Fit:
     problem, best, schema = result.problem, result.winner, of_cohort.schema
     cohort, frame = problem.cohort, of_cohort.frame if of_cohort.unadjusted is None else of_cohort.unadjusted
     labels = settle.by_decreasing_size(best.labels)
-    partition = problem.partition(labels)
+    in_table, partition = cohort.in_table_order, problem.partition(labels)
     # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem.with_features(included)
-    membership = joint.probabilities(joint.leave_one_out_scores(selected, selected.partition(labels)))
+    nll = _leave_one_out_nll(problem, selected, labels, ~included)  # before the membership: both take memory
+    membership = joint.probabilities(in_table(joint.leave_one_out_scores(selected, selected.partition(labels))))
     joins, evidence = settle.merge_tree(selected, labels)
-    outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
+    outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)  # takes no memory until it is written
     if result.outlying.any():
-        outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
-    labels_of_table, choice = cohort.in_table_order(labels), rows_taken(frame)
-    clusters = joint.clusters_of(problem, partition, included)
-    clusters = replace(clusters, outlying_share=plan.outlying_share)
+        outlying[:, schema.places(cohort.encoding.features)] = in_table(result.outlying)
+    labels_of_table, choice = in_table(labels), rows_taken(frame)
+    clusters = replace(joint.clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
         cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(membership),
+        cluster_membership_=membership,
         clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=joint.log_joint(problem, partition) if plan.fill_modes else best.log_joint,
         log_joint_trace_=best.trace,
-        leave_one_out_nll_=_leave_one_out_nll(problem, selected, labels, ~included),
+        leave_one_out_nll_=nll,
         hyperparameters_=problem.hyperparameters,
         uninformative_=problem.kept_out,
         tree_=SubtypeTree(labels_of_table, joins, evidence),

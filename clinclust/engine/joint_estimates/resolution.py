@@ -356,7 +356,8 @@ def with_all_features(found: turns.SearchResult, whole: Problem, included: Mask,
     model = found.problem.model
     whole = whole.under(coarsening=model.coarsening, concentration=model.concentration)
     outlying = turns.outlying_together(whole, share)
-    outlying[:, included] = found.outlying
+    if outlying.any() or found.outlying.any():  # zeros take no memory until they are written
+        outlying[:, included] = found.outlying
     whole = turns.without_outlying(whole, outlying, share)
     # The terms of the features that do not differ, and the prior of the selection, are the same in every restart.
     constant = joint_of(whole.with_features(included), found.labels) - found.winner.log_joint

@@ -98,11 +98,9 @@ def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Pa
     n_clusters = int(labels.max()) + 1
     capacity = padded(max(capacity, n_clusters + 2))
     n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
-    width = padded(n_values)
-    kinds = cohort.kinds[cohort.codes.shape[1] :]
-    complete = (kinds == GAUSSIAN) & ~np.isnan(cohort.values).any(axis=0)
-    n_apart = int(np.count_nonzero(kinds != CHAINED))
-    n_sums = int(cohort.statistic_start[-1])
+    kinds, width = cohort.kinds[cohort.codes.shape[1] :], padded(n_values)
+    complete = (kinds == GAUSSIAN) & ~np.isnan(cohort.values.sum(axis=0))  # without a mask as large as the cohort
+    n_apart, n_sums = int(np.count_nonzero(kinds != CHAINED)), int(cohort.statistic_start[-1])
     n_chained = n_sums - int(cohort.statistic_start[cohort.codes.shape[1] + n_apart])
     numbers = np.zeros((4, padded(n_rows)))
     numbers[0::2] = 1.0  # ln 1 + 0 = 0 is the log predictive of a missing value

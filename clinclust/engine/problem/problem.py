@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln, softmax
+from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.moves import (
@@ -374,8 +374,7 @@ def leave_one_out_nll(problem: Problem, labels: Labels) -> float:
     problem = problem.with_powers(np.ones_like(problem.model.powers))
     partition, model = problem.partition(labels), problem.model
     sizes, scores = partition.sums[0], leave_one_out_scores(problem, partition)
-    others = sizes[labels] - 1.0
-    weights = np.log(np.where(others > 0.0, others, model.concentration))
+    weights = np.log(np.where(sizes > 1.0, sizes - 1.0, model.concentration))[labels]
     densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
     densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
     return -float(densities.sum()) - log_crp(sizes, model.concentration)
@@ -494,7 +493,9 @@ def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
 
 def probabilities(scores: Array) -> Array:
     """Return rows of probabilities from rows of log weights, each normalised to sum to 1."""
-    return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+    rows = scores - scores.max(axis=1, keepdims=True)
+    np.exp(rows, out=rows)  # in place, as one of the largest arrays of a fit
+    return np.asarray(np.divide(rows, rows.sum(axis=1, keepdims=True), out=rows))
 
 
 # Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
