@@ -328,8 +328,8 @@ def follow_up(draft: DraftedColumn, table: Table) -> Role | None:
     # of days, and no prothrombin time
     is_long = finite.size > _LIMITS.few and not column.has_fractions and finite[-1] >= _LIMITS.fewest_days
     last = ["", *_bare(column.words).split()][-1]
-    rests = [len(last) - len(end) for end in listed["time.endings"] if last.endswith(end)]
-    is_time = draft.is_number and is_long and any(0 < rest <= _LIMITS.longest_before_time for rest in rests)
+    rests = {last.removesuffix(end) for end in listed["time.endings"] if last.endswith(end)} - listed["time.not_to"]
+    is_time = draft.is_number and is_long and any(0 < len(rest) <= _LIMITS.longest_before_time for rest in rests)
     return Role("time", "by the end of its name") if is_time else None
 
 
@@ -406,20 +406,20 @@ def _stems(called: str, affixes: frozenset[str]) -> set[str]:
 
 
 def siblings(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column that is called as several times or outcomes are: `etime5` as `etime1`, `d_dea` as `d_rel`."""
+    """Recognise what is called as several times or outcomes: `etime5` as `etime1`, `d_dea` as `d_rel`, `TIMEAP`."""
     affixes = table.listed["status"] | table.listed["time.affixes"]
 
-    def stems_of(words: Sequence[str]) -> set[str]:
-        return {_bare(words), *(words[:1] if len(words) > 1 and words[0] in affixes else ())}
+    def stems_of(column: Column) -> set[str]:
+        words, is_glued = column.words, re.fullmatch("time[a-z]+", column.name, re.IGNORECASE)
+        stems = {_bare(words), *(words[:1] if len(words) > 1 and words[0] in affixes else ())}
+        return {"time"} if is_glued else stems  # `TIMEMI` and `TIMEDTH`, whose events have other names
 
-    stems = stems_of(draft.column.words) - {" ".join(draft.column.words)}
-    if draft.column.name in table.baselines:
-        return None
+    stems = stems_of(draft.column) - {" ".join(draft.column.words)}
     named = [other for other in table.decided if not other.proposal.reason.startswith(_DATES)]  # not by its values
-    alike = [other.feature.role for other in named if not stems.isdisjoint(stems_of(other.column.words))]
-    if len(alike) >= 2 and set(alike) in ({"time"}, {"outcome"}):
-        return Role(alike[0], "called as others but for its number or the end of its name")
-    return None
+    alike = [other.feature.role for other in named if not stems.isdisjoint(stems_of(other.column))]
+    are_such = set(alike) in ({"time"}, {"outcome"}) or (stems == {"time"} and set(alike) == {"time", "outcome"})
+    is_such = len(alike) >= 2 and are_such and draft.column.name not in table.baselines
+    return Role(alike[-1], "called as others but for its number or the end of its name") if is_such else None
 
 
 # Columns whose values tie them to times and outcomes, whatever they are called.
@@ -551,11 +551,11 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 # The calendar and places.
 
 
-_PERIOD = re.compile(r"(19|20)\d\d[-/ ]?[QTWqtw][0-5]?\d|[QTqt][1-4][-/ ]?(19|20)\d\d")  # `2019-Q1`, `2020W05`
+_PERIOD = re.compile(r"(19|20)\d\d([-/ ]?[QTWqtw][0-5]?\d|[-/](20)?\d\d)|[QTqt][1-4][-/ ]?(19|20)\d\d")
 
 
 def calendar(draft: DraftedColumn, table: Table) -> Role | None:
-    """Recognise dates and times of day, calendar years, months and weeks, by name and values."""
+    """Recognise dates, times of day, calendar years, months and weeks, by name and values: `2019-Q1`, `2018/19`."""
     column, words, numbers = draft.column, draft.column.words, draft.column.finite
     if draft.proposal.reason.startswith(_DATES) or (column.texts and all(map(_PERIOD.fullmatch, column.texts))):
         return Role("time", "dates or times of day")

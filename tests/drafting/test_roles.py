@@ -28,7 +28,6 @@ ROLES_OF_NUMBERS = read_beside(__file__)["roles_of_numbers"]
 
 
 def roles_of(names, cells):
-    """Return the roles of columns of one table with these names and the cells in other orders."""
     schema = draft_schema(pd.DataFrame({**FEATURE, **{name: rng.permutation(cells) for name in names}}))
     return {name: schema[name].role for name in names}
 
@@ -61,7 +60,7 @@ def test_years_months_and_weeks_of_the_calendar_are_times_and_durations_are_none
         "weekday": rng.integers(1, 8, N),
         "admission_hour": rng.integers(0, 24, N),
         "seen_on": rng.choice(["Mon", "Tue", "Wed", "Sat"], N),
-        "cycle": rng.choice(["2011-2012", "2013-2014", "2015-2016"], N),
+        "cycle": rng.choice(["2011-2012", "2013-2014", "2015/16"], N),
     }
     features = {"gestational_week": rng.integers(24, 42, N), "calories": rng.integers(1000, 3000, N)}
     features |= {"sleep_hour": rng.integers(4, 10, N), "marital": rng.choice(["mar", "sep", "div"], N)}
@@ -213,6 +212,7 @@ def test_a_short_word_for_time_to_relapse_counts_beside_an_event_only():
 def test_what_is_called_as_several_outcomes_are_is_an_outcome():
     table = {f"{letter}_{event}": cells for event in ("gvhd", "rel") for letter, cells in (("t", DAYS), ("d", TWO))}
     assert (role_of("d_dea", TWO[::-1], **table), role_of("q_dea", TWO[::-1], **table)) == ("outcome", "cluster")
+    assert role_of("TIMEAP", DAYS[::-1], TIMEDTH=DAYS, TIMEMI=DAYS, HOSPMI=TWO) != "cluster"
 
 
 def test_arithmetic_ties_columns_to_outcomes_and_times_whatever_they_are_called():
