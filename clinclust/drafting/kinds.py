@@ -182,9 +182,13 @@ def missing_words(column: Column) -> set[str]:
         is_sign = folded in MISSING_SIGNS or _ONLY_MARKS.fullmatch(folded)
         if folded not in data("missing_words")["also_values"] and (is_sign or means_missing(words)):
             words_for_missing.add(text)
-    others = {word for text in column.texts if text not in words_for_missing for word in words_of(text)}
-    small = set(data("answers")["denials"])  # `not done` is an answer where others are `done`
-    words_for_missing = {text for text in words_for_missing if others.isdisjoint(set(words_of(text)) - small)}
+    rest = [text for text in column.texts if text not in words_for_missing]
+    answers = [text for text in rest if text not in _LIMITS.initials]
+    if max(map(len, rest), default=0) == 1 and _sides(answers, [*data("answers")["pairs"], data("answers")["sexes"]]):
+        words_for_missing |= {*rest} - {*answers}  # U is unknown with Y and N, or F and M
+    # `not done` is an answer where others are `done`, and N/A none where another is N.
+    others = {word for text in rest for word in words_of(text) if len(word) > 1} - set(data("answers")["denials"])
+    words_for_missing = {text for text in words_for_missing if others.isdisjoint(words_of(text))}
     rest = [text for text in column.texts if text not in words_for_missing]
     if any("+" in text for text in rest):  # among crosses, "-" is negative
         words_for_missing.discard("-")
@@ -507,7 +511,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
-_TITRE = re.compile("1 ?[:/] ?(?=[0-9])")  # `1:80`
+_TITRE = re.compile("([<>≤≥]=? ?)?1 ?[:/] ?(?=[0-9])")  # `<1:10`, `1:80`
 _LETTER = re.compile(r"(?P<before>.*\w)[ -]*\b(?P<number>[a-e])(?P<after>)")  # `Child-Pugh B`
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 
@@ -531,8 +535,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     for end in (-1, 0) * max(map(len, split)):  # the words with which all begin or end: `low risk` and `high risk`
         if all(len(words) > 1 for words in split) and len({words[end] for words in split}) == 1:
             split = [words[:-1] if end else words[1:] for words in split]
-    phrases = [" ".join(words) for words in split]
-    of_words = ([_rank(phrase, order) for phrase in phrases] for order in _orders())
+    of_words = ([_rank(" ".join(words), order) for words in split] for order in _orders())
     for ranks in (*of_words, _by_periods(split), _by_numbers(texts)):
         ranked = [rank for rank in ranks or () if rank is not None]
         if len(set(ranked)) == len(texts):
@@ -542,9 +545,8 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
 
 def _phrase(text: str) -> str:
     """Return a text as words of orders are written; signs such as `++` as they are."""
-    if not any(map(str.isalpha, text)):
-        return text.strip()
-    return " ".join(word for word in words_of(text) if word != "the")
+    words = " ".join(word for word in words_of(text) if word != "the")
+    return words if any(map(str.isalpha, text)) else text.strip()
 
 
 @cache
@@ -558,8 +560,7 @@ def _orders() -> list[dict[str, int]]:
 def _rank(phrase: str, order: dict[str, int]) -> int | None:
     """Return the rank of a phrase: of a listed word, or else of one that it begins or that is cut short."""
     is_cut = len(phrase) >= _LIMITS.shortest_cut and phrase not in order
-    ranks = [rank for word, rank in order.items() if is_cut and word.startswith(phrase)]
-    ranks = ranks or [0] * _says_absent(phrase)
+    ranks = [rank for word, rank in order.items() if is_cut and word.startswith(phrase)] or [0] * _says_absent(phrase)
     return order.get(phrase, max(ranks) if ranks else None)
 
 
@@ -578,8 +579,7 @@ def _by_periods(split: Sequence[Sequence[str]]) -> list[tuple[int, int]] | None:
 def _by_numbers(texts: Sequence[str]) -> list[tuple[float, str, int]] | None:
     """Return the ranks of levels by the numbers that they begin with; None if more than one has no number."""
     folded = [" ".join(text.casefold().replace("_", " ").split()) for text in texts]
-    if all(map(_TITRE.match, folded)):
-        folded = [_TITRE.sub("", text) for text in folded]
+    folded = [_TITRE.sub(r"\1", text) for text in folded] if all(map(_TITRE.match, folded)) else folded
     matches = [_FIRST.fullmatch(text) or _ROMAN.fullmatch(text) or _LETTER.fullmatch(text) for text in folded]
     numbered = [match for match in matches if match is not None]
     without = [text for text, match in zip(folded, matches, strict=True) if match is None]
