@@ -2,11 +2,12 @@
 
     python benchmarks/same_tables.py           # prints the table of results/same_tables.md
 
-clinclust and HDBSCAN find the number of groups; StepMix has it by BIC (1 to 8, three starts each); K-prototypes has no
-rule, and is given the true one (of numbers alone it is K-means). K-prototypes and HDBSCAN need a table without gaps:
-medians and most frequent levels fill it. HDBSCAN gets standardised numbers and indicators, and takes a twentieth of the
-subjects for the smallest cluster. VarSelLCM, which finds the number and selects features, is an R package that could
-not be installed here. In the simulated tables, features are independent within groups, as clinclust and StepMix assume.
+clinclust and HDBSCAN find the number of groups: all subtypes, and kinds, which no continuum explains, without their
+grades. Latent classes, by `LatentClasses`, have it by BIC (1 to 8, three starts each); K-prototypes has no rule, and is
+given the true one (of numbers alone it is K-means). K-prototypes and HDBSCAN need a table without gaps: medians and
+most frequent levels fill it. HDBSCAN gets standardised numbers and indicators, and takes a twentieth of the subjects
+for the smallest cluster. VarSelLCM, which finds the number and selects features, is an R package that could not be
+installed here. In the simulated tables, features are independent within groups, as clinclust and latent classes assume.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from commits import describe_commit
 from continuum_cohorts import Setting, continuum_cohort
 from numpy.typing import NDArray
 from peer_cohorts import peer_cohort
@@ -29,7 +31,7 @@ from clinclust import methods
 from clinclust.methods.method import encode, fill_missing, standardise, transform_column
 
 HERE = Path(__file__).parents[1]
-TOOLS = ("clinclust", "StepMix, BIC", "K-prototypes, true K", "HDBSCAN")
+TOOLS = ("clinclust", "clinclust, kinds", "latent classes, BIC", "K-prototypes, true K", "HDBSCAN")
 Labels = NDArray[np.int64]
 
 
@@ -83,9 +85,10 @@ def ways(frame: pd.DataFrame, schema: cc.FeatureSchema, k: int) -> list[Callable
     """Return a function of each tool that returns the labels, -1 for none."""
     features = [feature for feature in schema.clustered_parts if len(frame[feature.column].dropna().unique()) > 1]
     means = methods.KMeans(schema, n_clusters=k, random_state=0)
-    least = len(frame) // 20
+    least, model = len(frame) // 20, cc.MAPDP(schema, random_state=0, n_jobs=1, progress=False)
     return [
-        lambda: cc.MAPDP(schema, random_state=0, n_jobs=1, progress=False).fit(frame).labels_,
+        lambda: model.fit(frame).labels_,
+        lambda: pd.factorize(model.kinds_)[0],
         lambda: methods.LatentClasses(schema, max_clusters=8, n_restarts=3, random_state=0).fit(frame).labels_,
         lambda: k_prototypes(frame, features, k) if any(map(has_levels, features)) else means.fit(frame).labels_,
         lambda: HDBSCAN(min_cluster_size=least).fit(encode(frame, features).matrix).labels_,
@@ -112,6 +115,7 @@ def main() -> None:
         k = np.unique(groups).size
         cells = [cell(find, groups) for find in ways(frame, schema, k)]
         print(f"| {name} | {k} | " + " | ".join(cells) + " |", flush=True)
+    print(f"\n{describe_commit()}")
 
 
 if __name__ == "__main__":
