@@ -12,7 +12,7 @@ Only the standard library is imported here, because ``clinclust --help`` reads t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from inspect import cleandoc
 from numbers import Integral
@@ -414,10 +414,10 @@ def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray
     import numpy as np
     import pandas as pd
 
-    # A Series may hold labels of a nullable type, which np.asarray would convert to objects.
-    values = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)
-    if values.shape != (n_subjects,):
-        raise InputError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {values.shape}")
+    values = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)  # of nullable types
+    if values.shape != (n_subjects,) or not all(isinstance(value, Hashable) for value in values.tolist()):
+        needed = f"{n_subjects} labels, texts or numbers, one for each subject"
+        raise InputError(f"{called} must be {needed}; these have shape {values.shape}")
     codes = pd.factorize(values)[0].astype(np.int64)
     if (codes < 0).any():
         raise InputError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")

@@ -117,13 +117,13 @@ def test_models_can_be_given_and_what_cannot_be_compared_is_refused():
     schema = cc.FeatureSchema([cc.Feature(name="falls", likelihood="poisson")])
     groups = cc.Partition(["mild", "severe", "mild", "severe"], schema, made_by="a clinician")
     assert cc.comparisons.compare_partitions(groups, [0, 1, 0, 1])["adjusted_rand"] == 1.0
-    with pytest.raises(InputError, match="second must be 4 labels"):
-        cc.comparisons.compare_partitions(groups, [0, 1, 0])
-    with pytest.raises(InputError, match="second: the label of 1 subject"):
-        cc.comparisons.compare_partitions(groups, [0, 1, None, 1])
-    with pytest.raises(InputError, match="first is not fitted"):
-        cc.comparisons.compare_partitions(cc.methods.PublishedMAPDP(schema), groups)
-    with pytest.raises(InputError, match="first must be one label for each subject"):
-        cc.comparisons.compare_partitions(np.zeros((2, 2)), groups)
-    with pytest.raises(InputError, match="first holds no subject"):
-        cc.comparisons.compare_partitions([], [])
+    for first, second, message in (
+        (groups, [0, 1, 0], "second must be 4 labels"),
+        (groups, [{}, 0, 1, 0], "second must be 4 labels, texts or numbers"),
+        (groups, [0, 1, None, 1], "second: the label of 1 subject"),
+        (cc.methods.PublishedMAPDP(schema), groups, "first is not fitted"),
+        (np.zeros((2, 2)), groups, "first must be one label for each subject"),
+        ([], [], "first holds no subject"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cc.comparisons.compare_partitions(first, second)
